@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import './tools/end-with-npm.ts';
+
 export default defineConfig({
   test: {
     include: ['{test,packages/*/test,tools/*/test,examples/*/test}/**/*.test.ts'],

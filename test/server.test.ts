@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { expect, test } from 'vitest';
+import { run } from './support/processes.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
 test('the server serves metrics at METRICS_PORT, warns about its settings, and stops on SIGINT', async () => {
@@ -16,6 +17,14 @@ test('the server serves metrics at METRICS_PORT, warns about its settings, and s
   expect(await exited).toEqual([0, null]);
   for (const warning of ['Set TRUST_PROXY.', 'Did you mean RATE_LIMIT_PER_MINUTE?'])
     expect(output.stdout).toContain(warning);
+});
+
+test('npm start stops on a SIGTERM that only npm receives', async () => {
+  const npm = run(['start'], environment(), 'npm');
+  await npm.until('Listening');
+  npm.kill('SIGTERM');
+  await npm.exited;
+  expect(npm.output.stdout).toContain('"msg":"Ended"');
 });
 
 test('invalid configuration prints one line per variable and exits with code 1', async () => {

@@ -103,12 +103,6 @@ function watchMigrations({ databaseUrl }: Stack): void {
 
 for (const signal of SIGNALS) process.on(signal, () => void end(0));
 
-// npm forwards SIGINT and SIGTERM, but not SIGHUP.
-if (process.env['npm_lifecycle_event'] === 'dev') {
-  const npm = process.ppid;
-  setInterval(() => process.ppid !== npm && void end(0), 500);
-}
-
 // Exits without waiting, because the database driver throws from a timer if its connection breaks while it writes, and
 // its query then never ends. The children end by themselves.
 process.on('uncaughtException', (error) => {

@@ -52,7 +52,7 @@ test('sounds.csv can be made from the template, which names every column', async
   const { exited, output } = startImport(['--template']);
   expect(await exited).toBe(0);
   // Without -s, npm prints two lines before the template.
-  const sheet = `\n> sounds-service@1.0.0 import\n> exec node main.ts\n\n${output.stdout}`;
+  const sheet = `\n> sounds-service@1.0.0 import\n> node main.ts\n\n${output.stdout}`;
   const files = { 'bowls/F3 bowl.wav': tone(), 'sounds.csv': sheet.replace('singing-bowls', 'calm') };
   const { sounds } = await readFiles(files);
   const sheetFields = { title: 'Singing Bowl in F3', category: 'calm', sort_order: 10 };

@@ -38,7 +38,9 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
   test('names what is in use in one sentence, and ends when npm gets SIGHUP', async () => {
     const npm = run(['run', 'dev'], env, 'npm');
     await npm.until('Ctrl-C stops everything.');
-    const [first] = childrenOf(npm.pid);
+    // Debian's shell stays between npm and the program.
+    const [child] = childrenOf(npm.pid);
+    const first = [child, ...childrenOf(child?.pid ?? 0)].find((it) => it && !it.command.startsWith('sh '));
     const other = await devEnvironment(folder);
     const inUse = `The data folder \\S+ is in use by another npm run dev, process ${first?.pid}: stop that one, or [^\n]+\\.`;
     const taken = (names: (keyof typeof env)[]) =>

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
+import { origin, projectAddress } from './addresses.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 /** Identity providers, by their names in Supabase Auth. */
@@ -17,10 +18,6 @@ const wholeNumber = (min: number, max: number) =>
       error: `must be a whole number from ${min} to ${max}`,
     });
 
-const address = z
-  .url({ protocol: /^https?$/, error: 'must be an address such as https://abcd.supabase.co' })
-  .transform((value) => new URL(value).href.replace(/\/+$/, ''));
-
 const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
   z
     .string()
@@ -28,21 +25,11 @@ const list = <S extends z.ZodType<string, string>>(item: S, fallback: string) =>
     .transform((value) => value.split(/[\s,]+/).filter((part) => part !== ''))
     .pipe(z.array(item));
 
-/** Replaces the `*` of `http://localhost:*`, which allows every port of this machine for development. */
-const withoutAnyPort = (origin: string) => origin.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1)):\*$/, '$1');
-
-const origin = z
-  .string()
-  .refine((value) => URL.canParse(withoutAnyPort(value)), {
-    error: 'must be a comma-separated list of origins such as https://app.example.com',
-    abort: true,
-  })
-  .refine(
-    (value) => new URL(withoutAnyPort(value)).origin === withoutAnyPort(value),
-    'must contain origins without a path or a slash at the end',
-  );
-
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+const host = z.union([z.ipv4(), z.ipv6(), z.literal('localhost')], {
+  error: 'must be an address of this machine such as 127.0.0.1, or 0.0.0.0 for all',
+});
 
 /** Rejects /0, because it would trust X-Forwarded-For from every client. */
 const isProxy = (value: string) => addressOrRange.safeParse(value).success && !value.endsWith('/0');
@@ -94,11 +81,6 @@ const proxies = z
     'must be a number of proxies, or their addresses or CIDR ranges as a comma-separated list',
   );
 
-const projectAddress = address.refine(
-  (url) => !/\/(auth|rest|storage|functions|realtime|graphql)\/v1$/.test(url),
-  'must be the address of the project without a path such as /rest/v1',
-);
-
 const publishableKey = z
   .string({ error: 'must be set to the publishable key of the project' })
   .refine((key) => keyKind(key) !== 'secret', 'contains a secret key: set it to the publishable key of the project');
@@ -141,6 +123,8 @@ function settings(read: Read) {
   const url = read('SUPABASE_URL', projectAddress);
   return {
     port: read('PORT', wholeNumber(0, 65_535).default(3000)),
+    /** Address to listen at, also for metrics. If undefined, all addresses of this machine. */
+    host: read('HOST', host.optional()),
     logLevel: read('LOG_LEVEL', logLevel.default('info')),
     requireHttps: read('REQUIRE_HTTPS', trueOrFalse.default(true)),
     imageTransformations: read('IMAGE_TRANSFORMATIONS', trueOrFalse.default(false)),
@@ -167,9 +151,9 @@ function settings(read: Read) {
     supabase: {
       url,
       /** Address in signed URLs, which phones must reach. */
-      publicUrl: read('SUPABASE_PUBLIC_URL', address.optional()) ?? url,
+      publicUrl: read('SUPABASE_PUBLIC_URL', projectAddress.optional()) ?? url,
       /** Address of a read replica for reads of the catalogue. If null, the primary answers them. */
-      readUrl: read('SUPABASE_READ_URL', address.optional()) ?? null,
+      readUrl: read('SUPABASE_READ_URL', projectAddress.optional()) ?? null,
       publishableKey: read('SUPABASE_PUBLISHABLE_KEY', publishableKey),
     },
     /** Secrets are separate, because the other settings may be logged. */
@@ -203,13 +187,14 @@ export function configOrExit(): Config {
 }
 
 /**
- * Reads the configuration from environment variables. An empty variable counts as absent.
+ * Reads the configuration from environment variables. Trims them, because secrets are often stored with a newline. An
+ * empty variable counts as absent.
  * @throws ConfigError naming every variable that is missing or wrong.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const config = settings((variable, schema) => {
-    const { data, error } = schema.safeParse(env[variable]?.trim() ? env[variable] : undefined);
+    const { data, error } = schema.safeParse(env[variable]?.trim() || undefined);
     for (const { message } of error?.issues ?? []) problems.push(`${variable} ${message}.`);
     return data as z.output<typeof schema>;
   });

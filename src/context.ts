@@ -14,6 +14,7 @@ import { createDataStream } from './supabase/data-stream.ts';
 import { createFetch } from './supabase/fetch.ts';
 import { createFiles } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
+import { createReadiness } from './supabase/readiness.ts';
 import { withReplica } from './supabase/replica.ts';
 
 /** Creates the dependencies of the app, without any call to Supabase. */
@@ -44,6 +45,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     /** Hashes of API keys with which a request succeeded within the last hour. */
     activeKeys: new LRUCache<string, true>({ max: 10_000, ttl: 3_600_000 }),
     recordLastSeen: createLastSeen(data, log),
+    checkReadiness: createReadiness(config, upstream, redis, log),
     /** `draining` is true once the shutdown has begun. */
     lifecycle: { draining: false },
     /**

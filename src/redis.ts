@@ -13,6 +13,12 @@ const causes: [RegExp, string][] = [
   [/DB index is out of range/, 'has no database of that number: correct the end of REDIS_URL'],
   [/^OOM/, 'is full: raise its maxmemory, or set maxmemory-policy to volatile-ttl'],
   [/^READONLY/, 'is a read-only replica: use its primary'],
+  [
+    /self.signed certificate|unable to (verify|get)/,
+    'has a certificate of an unknown authority: set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority',
+  ],
+  [/certificate has expired/, 'has a certificate that has expired: renew it'],
+  [/altnames/, 'has a certificate for another name: use that name in REDIS_URL'],
 ];
 
 /** Returns why Redis cannot be used. Omits arguments that Redis repeats, because they may contain the password. */

@@ -23,6 +23,7 @@ function errorOf(changes: Record<string, string | undefined>): Error {
 test('only the address and the keys of the project are required, and empty values are ignored', () => {
   expect(loadConfig(required)).toEqual({
     port: 3000,
+    host: undefined,
     logLevel: 'info',
     requireHttps: true,
     trustProxy: false,
@@ -47,6 +48,55 @@ test('only the address and the keys of the project are required, and empty value
   expect(loadConfig({ ...required, PORT: '', TRUST_PROXY: ' ', SUPABASE_JWT_SECRET: '' })).toEqual(
     loadConfig(required),
   );
+});
+
+test('every variable is trimmed', () => {
+  const set = {
+    ...parseEnv(readFileSync('.env.example', 'utf8').replaceAll(/^#(?=[A-Z_]+=)/gm, '')),
+    SUPABASE_JWT_SECRET: 'x'.repeat(32),
+  };
+  const padded = Object.entries(set).map(([name, value]) => [name, ` ${value}\r\n`]);
+  expect(loadConfig(Object.fromEntries(padded))).toEqual(loadConfig(set));
+});
+
+test('CORS_ORIGINS may name any scheme with a host, as browsers and web views send it', () => {
+  for (const value of [
+    'https://app.example.com',
+    'http://localhost:8100',
+    'http://127.0.0.1:*',
+    'capacitor://localhost',
+    'ionic://localhost',
+    'tauri://localhost',
+    'chrome-extension://abcdefghijklmnop',
+    'app://my.app:8080',
+  ])
+    expect(loadConfig({ ...required, CORS_ORIGINS: value }).corsOrigins).toEqual([value]);
+});
+
+test('HOST is an address of the machine', () => {
+  for (const HOST of ['127.0.0.1', '0.0.0.0', '::1', 'localhost'])
+    expect(loadConfig({ ...required, HOST }).host).toBe(HOST);
+  for (const HOST of ['my-machine', 'http://127.0.0.1', '127.0.0.1:3000'])
+    expect(errorOf({ HOST }).message).toMatch(/^HOST must be an address of this machine/);
+});
+
+test('an address of another part of a hosted project is reported with that of the data API', () => {
+  const right = 'https://abcd.supabase.co';
+  for (const variable of ['SUPABASE_URL', 'SUPABASE_PUBLIC_URL', 'SUPABASE_READ_URL'])
+    for (const value of [
+      'https://supabase.com/dashboard/project/abcd/settings/api-keys',
+      'https://app.supabase.com/project/abcd',
+      'https://db.abcd.supabase.co',
+      'postgresql://postgres:hush@db.abcd.supabase.co:5432/postgres',
+      'postgresql://postgres.abcd:hush@aws-0-eu-central-1.pooler.supabase.com:6543/postgres',
+      'http://abcd.supabase.co',
+      'https://abcd.supabase.co/rest/v1',
+      'https://abcd.supabase.co:5432',
+    ])
+      expect(errorOf({ [variable]: value }).message).toBe(`${variable} must be the address of the data API: ${right}.`);
+  for (const value of [right, 'https://abcd-all.supabase.co', 'http://10.0.0.5:8000', 'https://api.example.com'])
+    expect(loadConfig({ ...required, SUPABASE_URL: value }).supabase.url).toBe(value);
+  expect(errorOf({ SUPABASE_URL: 'https://supabase.com/dashboard' }).message).toMatch(/such as https:\/\/abcd/);
 });
 
 test('trusted proxies are a number of hops or a list of addresses', () => {
@@ -93,8 +143,19 @@ test('a value of the wrong kind is reported with the fix, and without a password
     ['CORS_ORIGINS', 'foo', /^CORS_ORIGINS must be a comma-separated list/],
     ['CORS_ORIGINS', '*', /^CORS_ORIGINS must be a comma-separated list/],
     ['CORS_ORIGINS', 'https://a.example,app.example', /^CORS_ORIGINS must be a comma-separated list/],
-    ['SUPABASE_URL', 'https://abcd.supabase.co/rest/v1/', /^SUPABASE_URL must be .* project without a path/],
-    ['SUPABASE_URL', 'https://abcd.supabase.co/auth/v1', /^SUPABASE_URL must be .* project without a path/],
+    [
+      'CORS_ORIGINS',
+      'https://*.example.com',
+      /^CORS_ORIGINS must name each origin, because "\*" in https:\/\/\*\.exam/,
+    ],
+    ['CORS_ORIGINS', 'https://app.example.com:*', /^CORS_ORIGINS must name each origin/],
+    ['CORS_ORIGINS', 'capacitor://*', /^CORS_ORIGINS must name each origin/],
+    ['CORS_ORIGINS', 'https://App.example.com/', /^CORS_ORIGINS must contain https:\/\/app\.example\.com instead of/],
+    ['CORS_ORIGINS', 'capacitor://localhost/app', /^CORS_ORIGINS must contain capacitor:\/\/localhost instead of/],
+    ['CORS_ORIGINS', 'https://a.example:443', /^CORS_ORIGINS must contain https:\/\/a\.example instead of/],
+    ['CORS_ORIGINS', 'file:///', /^CORS_ORIGINS must be a comma-separated list/],
+    ['SUPABASE_URL', 'https://api.example.com/rest/v1/', /^SUPABASE_URL must be .* project without a path/],
+    ['SUPABASE_URL', 'https://api.example.com/auth/v1', /^SUPABASE_URL must be .* project without a path/],
   ] as const)
     expect(errorOf({ [variable]: value }).message).toMatch(message);
   const REDIS_URL = 'redis://:hush%25zz@localhost';
@@ -113,7 +174,7 @@ test('the log names variables that are similar to known ones, and suggests the k
   ] as const)
     expect(meantBy(name)).toEqual([{ name, meant }]);
   // Ignore variables of the system, of development, of the Supabase CLI and of Kubernetes.
-  for (const other of ['PATH', 'HOST', 'SUPABASE_DB_PORT', 'SUPABASE_ACCESS_TOKEN', 'REDIS_PORT_6379_TCP'])
+  for (const other of ['PATH', 'HOSTNAME', 'SUPABASE_DB_PORT', 'SUPABASE_ACCESS_TOKEN', 'REDIS_PORT_6379_TCP'])
     expect(meantBy(other), other).toEqual([]);
 });
 

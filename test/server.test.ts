@@ -1,6 +1,8 @@
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { expect, test } from 'vitest';
+import { listen } from './support/gateway.ts';
 import { run } from './support/processes.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
@@ -25,6 +27,41 @@ test('npm start stops on a SIGTERM that only npm receives', async () => {
   npm.kill('SIGTERM');
   await npm.exited;
   expect(npm.output.stdout).toContain('"msg":"Ended"');
+});
+
+test('the server and its metrics listen at HOST only', async () => {
+  const { child, exited, until } = await startListening({ ...environment(), HOST: '127.0.0.2', METRICS_PORT: '0' });
+  for (const what of ['Listening', 'Serving metrics']) {
+    const [line] = await until(new RegExp(`^.*${what}.*\\}$`, 'm'));
+    expect(JSON.parse(line).address).toMatchObject({ address: '127.0.0.2' });
+  }
+  child.kill('SIGTERM');
+  await exited;
+});
+
+test('an address that the machine does not have is reported in one line', async () => {
+  const { output, exited } = startServer({ ...environment(), HOST: '203.0.113.7' });
+  expect(await exited).toEqual([1, null]);
+  expect(output.stderr).toBe('This machine has no address 203.0.113.7. Set HOST to one that it has.\n');
+});
+
+test('calls use the proxy of HTTPS_PROXY with NODE_USE_ENV_PROXY=1, except those to this machine', async () => {
+  const proxied: string[] = [];
+  const proxy = createHttpServer().on('connect', ({ url = '' }, socket) => {
+    proxied.push(url);
+    socket.destroy();
+  });
+  const { port, close } = await listen(proxy);
+  const address = `http://127.0.0.1:${port}`;
+  const variables = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address };
+  const settings = { ...environment(), ...variables, SUPABASE_READ_URL: 'https://replica.example' };
+  const { child, exited, origin } = await startListening(settings);
+  const { body } = await request(origin).get('/readyz').expect(200);
+  expect(body.checks).toMatchObject({ database: { ok: true }, auth: { ok: true }, replica: { ok: false } });
+  expect(new Set(proxied)).toEqual(new Set(['replica.example:443']));
+  child.kill('SIGTERM');
+  await exited;
+  await close();
 });
 
 test('invalid configuration prints one line per variable and exits with code 1', async () => {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { rejectedPublishableKey, rejectedSecretKey } from '../supabase/setup-problems.ts';
 import { check, failed, NotChecked, Problem, reasonOf, throwAll, Warning } from './check.ts';
 import { ask, type Run } from './run.ts';
 
-const keysPage = 'Copy it from Project Settings, API Keys, in the dashboard';
+const problemOf = ({ problem, remedy }: { problem: string; remedy: string }) => new Problem(problem, remedy);
 
 export const isLocal = ({ config }: Run) => /^(localhost|127\..*|\[::1\])$/.test(new URL(config.supabase.url).hostname);
 
@@ -27,7 +28,7 @@ export const address = check('SUPABASE_URL', [], async (run) => {
 export const publishableKey = check('SUPABASE_PUBLISHABLE_KEY', [address], async (run) => {
   const { status } = await run.ask('/auth/v1/settings');
   if (status === 200) return 'The project accepts it.';
-  throw new Problem(`The project does not accept this publishable key (${status}).`, `${keysPage}.`);
+  throw problemOf(rejectedPublishableKey(status));
 });
 
 export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => {
@@ -40,10 +41,7 @@ export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => 
       'The data API does not serve the schema public.',
       'Add public to "Exposed schemas" under Project Settings, Data API, in the dashboard.',
     );
-  throw new Problem(
-    `The project does not accept this as a secret key (${status}).`,
-    `${keysPage}, under Secret keys; a key that was deleted there no longer works.`,
-  );
+  throw problemOf(rejectedSecretKey(status));
 });
 
 const Settings = z.object({

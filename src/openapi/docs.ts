@@ -24,6 +24,13 @@ const gzipped: RequestHandler = (_req, res, next) => {
   next();
 };
 
+/** Redirects an address with a slash at its end, because the pages have relative links. */
+const withoutSlash: RequestHandler = (req, res, next) => {
+  const name = /([^/]+)\/$/.exec(req.path)?.[1];
+  if (name === undefined) next();
+  else res.redirect(301, `../${name}`);
+};
+
 /**
  * Serves the document at /openapi.json, the reference at /docs and the guide at /docs/guide. They are no endpoints of
  * the contract, but limits and 405 apply to them.
@@ -44,6 +51,6 @@ export function docsRouter(document: OpenApiDocument): Router {
     '/docs/scalar.js': [gzipped, asset('scalar.js.gz', 'js')],
   };
   for (const [path, handler] of Object.entries(handlers))
-    rejectOtherMethods(router.route(path).get(...handler), ['GET', 'HEAD']);
+    rejectOtherMethods(router.route(path).get(withoutSlash, ...handler), ['GET', 'HEAD']);
   return router;
 }

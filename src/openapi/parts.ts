@@ -5,7 +5,6 @@ import type {
   ZodOpenApiHeadersObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { apiBase } from '../endpoint.ts';
 import {
   ApiError,
   type ErrorCode,
@@ -21,7 +20,7 @@ import { invalidToken } from '../model/caller.ts';
 export const descriptionOfService = `
 A sound catalogue for mobile apps: accounts, a list of sounds with filters and pagination, short-lived signed audio URLs, a
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
-The [guide for app developers](${apiBase}/docs/guide) covers what your app must do beyond this reference.
+The [guide for app developers](docs/guide) covers what your app must do beyond this reference.
 
 **Transport.** Use HTTPS: plain HTTP gets 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens and plays). A successful
 response has its payload in \`data\` (the home page in \`sections\`), a failed one has

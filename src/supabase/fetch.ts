@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { type Metrics, outcomeOf, type Service } from '../metrics.ts';
+import '../no-proxy.ts';
 import { requestContext } from '../request-context.ts';
 
 /**
@@ -28,9 +29,12 @@ const maxCallsInFlight = 4_096;
 /** Maximum number of exports at once; further ones wait. Postgres writes megabytes of JSON for each. */
 const exportsAtOnce = 4;
 
+/** Uses the proxy of HTTPS_PROXY and HTTP_PROXY where Node's own fetch does. */
+const AnyAgent = process.env['NODE_USE_ENV_PROXY'] === '1' ? EnvHttpProxyAgent : Agent;
+
 /** Creates the connections to one service. Services share none, so that a slow service cannot block the others. */
 function createPool(connections = 128) {
-  const agent = new Agent({
+  const agent = new AnyAgent({
     connections,
     keepAliveTimeout: 30_000,
     connect: { timeout: 5_000 },

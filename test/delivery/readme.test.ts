@@ -33,7 +33,12 @@ test.for([
     (name) => name in scripts,
   ],
   ['endpoint', read('docs/apps.md'), /`((?:GET|POST|PATCH|DELETE) \/[\w/{}]+)`/g, isEndpoint],
-  ['variable', operators, /`([A-Z]+(?:_[A-Z]+)+)`/g, (name) => new RegExp(`^#?${name}=`, 'm').test(example)],
+  [
+    'variable',
+    operators,
+    /`((?!NODE_|HTTPS_PROXY|NO_PROXY)[A-Z]+(?:_[A-Z]+)+)`/g,
+    (name) => new RegExp(`^#?${name}=`, 'm').test(example),
+  ],
   ['alert', operators, /`(Sounds\w+)`/g, (name) => rules.includes(`alert: ${name}\n`)],
   ['metric', operators, /`(sounds_\w+)`/g, (name) => metrics.includes(`'${name}'`)],
   ['table and function', read('src/**/*.ts'), comment, isInDatabase],

@@ -73,16 +73,17 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   await once(silent, 'listening');
   const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '3' };
-  const { child, exited, origin, output, until } = await startListening(env);
   let calls = 0;
   silent.on('connection', () => calls++);
+  const { child, exited, origin, output, until } = await startListening(env);
+  await expect.poll(() => calls).toBe(3); // the checks at the start
   const failing = fetch(`${origin}/api/v1/config`); // takes two seconds, because Auth does not answer
   const answer = fetch(`${origin}/api/v1/auth/refresh`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
   }).catch(() => 'cut off');
-  await expect.poll(() => calls).toBe(2);
+  await expect.poll(() => calls).toBe(5);
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');

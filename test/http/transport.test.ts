@@ -1,9 +1,9 @@
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import request from 'supertest';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { apiAt, expectCommonParts } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
-import { startGateway } from '../support/gateway.ts';
+import { listen, startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 test('plain HTTP is rejected for any headers if no proxy is trusted, but probes are accepted', async () => {
@@ -49,6 +49,41 @@ test.for([
     expect(body).toMatchObject({ status: 'not ready', checks });
   });
 });
+
+test.for([
+  [
+    'SUPABASE_SECRET_KEY',
+    'sb_secret_of_another_project',
+    /^The project does not accept this as a secret key \(401\)\. Copy/,
+  ],
+  [
+    'SUPABASE_PUBLISHABLE_KEY',
+    'sb_publishable_of_another_project',
+    /^The project does not accept this publishable key/,
+  ],
+  ['SUPABASE_URL', 'without migrations', /^Some or all of the migrations have not been applied\. Apply them: npx/],
+] as const)(
+  'a gateway with a wrong %s is not ready, and /readyz and the log tell the fix',
+  async ([name, value, fix]) => {
+    const empty = await listen(
+      createServer((req, res) => void res.writeHead(req.url?.includes('rpc') ? 404 : 200).end('{}')),
+    );
+    onTestFinished(empty.close);
+    const given = name === 'SUPABASE_URL' ? `http://127.0.0.1:${empty.port}` : value;
+    const gateway = await startGateway({ [name]: given, LOG_LEVEL: 'error' });
+    for (const _ of [1, 2]) {
+      const { body } = await request(`http://127.0.0.1:${gateway.port}`).get('/readyz').expect(503);
+      expect(body).toMatchObject({
+        status: 'not ready',
+        checks: { database: { ok: false, reason: expect.stringMatching(fix) } },
+      });
+      expect(gateway.logged.map((line) => JSON.parse(line).msg)).toEqual([
+        `This gateway is not ready. ${body.checks.database.reason}`,
+      ]);
+    }
+    await gateway.close();
+  },
+);
 
 test('every response has security headers and does not name its framework', async ({ gateway: { url, port } }) => {
   const client = request(url);

@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished } from 'vitest';
 import { type Api, apiAt } from '../support/api.ts';
@@ -8,6 +11,7 @@ import { fixture } from '../support/fixture.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { startRedis } from '../support/redis.ts';
+import { environment, startServer } from '../support/server-process.ts';
 import { test as base } from '../support/test.ts';
 import { untilShared } from './bursts.ts';
 
@@ -141,6 +145,35 @@ base.for<[what: string, args: string[], path: string, reason: RegExp]>([
   await expectLimitPerProcess(apiAt(gateway.url));
   expect((await readiness(gateway)).reason).toMatch(reason);
   expect(gateway.logged.join('')).not.toContain('wrong');
+});
+
+/** Creates a self-signed certificate for a name, as options of Redis. */
+async function certificate(name: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=redis', '-addext', `subjectAltName=${name}`];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-noenc', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  });
+  return { files: ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'], cert };
+}
+
+base('rediss:// works with NODE_EXTRA_CA_CERTS, and otherwise the log has the reason', async () => {
+  const port = await freePort();
+  const { files, cert } = await certificate('IP:127.0.0.1');
+  const server = await startRedis(undefined, { args: ['--tls-port', String(port), ...files] });
+  onTestFinished(server.stop);
+  for (const [REDIS_URL, extra, message] of [
+    [`rediss://127.0.0.1:${port}`, {}, /has a certificate of an unknown authority: set NODE_EXTRA_CA_CERTS/],
+    [`rediss://127.0.0.1:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /Redis is connected/],
+    [`rediss://localhost:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /has a certificate for another name: use that name/],
+  ] as const) {
+    const gateway = startServer({ ...environment(), ...extra, REDIS_URL });
+    const [line] = await gateway.until(/^.*"msg":"Redis.*$/m);
+    expect(line).toMatch(message);
+    gateway.child.kill('SIGTERM');
+    await gateway.exited;
+  }
 });
 
 base('the log never contains the password of REDIS_URL, even if the server repeats it', async () => {

@@ -1,8 +1,10 @@
+import { createServer, get } from 'node:http';
 import type { Page } from 'playwright-core';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
+import { listen } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 const phone: View = { width: 390, colorScheme: 'dark' };
@@ -40,6 +42,31 @@ describe('GET /docs', () => {
       expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
       await page.locator('section:focus-visible').waitFor();
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
+    });
+  });
+
+  test('works below a path that a proxy strips, also with a slash at its end', async ({ gateway }) => {
+    const proxy = createServer(({ method, url = '', headers }, res) => {
+      if (!url.startsWith('/sounds/')) return void res.writeHead(404).end();
+      const path = url.slice('/sounds'.length);
+      get({ port: gateway.port, method, path, headers }, (answer) => {
+        answer.pipe(res.writeHead(answer.statusCode ?? 502, answer.headers));
+      });
+    });
+    const { port, close } = await listen(proxy);
+    onTestFinished(close);
+    const api = `http://127.0.0.1:${port}/sounds/api/v1`;
+    await inBrowser(`${api}/docs/`, desk, async (page, { complaints, requests }) => {
+      await linkTo(page, 'Category tree').click();
+      await sectionOf(page, 'Category tree').getByRole('button', { name: 'Test Request' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send get request' }).click();
+      await page.getByRole('dialog').getByRole('link', { name: '200 OK' }).waitFor();
+      expect(requests.map(({ href }) => href)).toContain(`${api}/categories`);
+      await page.goto(`${api}/docs`);
+      await page.getByRole('link', { name: 'guide for app developers' }).first().click();
+      await page.getByRole('link', { name: 'The reference' }).first().click();
+      await linkTo(page, 'Category tree').waitFor();
+      expect(complaints).toEqual([]);
     });
   });
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Marked } from 'marked';
-import { apiBase } from '../../src/endpoint.ts';
 
 const guide = 'docs/apps.md';
 
@@ -26,7 +25,7 @@ function addressOf(href: string, page: string): string | null {
   if (/^https?:/.test(href)) return href;
   const [path = '', anchor = ''] = href.split('#');
   const target = path === '' ? page : posix.join(posix.dirname(page), path);
-  if (target === 'docs/api.md') return `${apiBase}/docs`;
+  if (target === 'docs/api.md') return '../docs';
   if (target === guide) return `#${anchor}`;
   const chapter = chapters[target];
   return chapter === undefined ? null : `#${[chapter, anchor].filter(Boolean).join('-')}`;

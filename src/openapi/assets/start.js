@@ -1,6 +1,7 @@
 // Everything comes from the origin of this page: no fonts, no proxy, no service of Scalar's own.
 Scalar.createApiReference('#reference', {
-  url: '/api/v1/openapi.json',
+  url: 'openapi.json',
+  servers: [{ url: new URL('.', location.href).href.slice(0, -1) }], // below the path of a proxy, if any
   withDefaultFonts: false,
   telemetry: false,
   hideClientButton: true,

@@ -45,22 +45,43 @@ export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => 
 });
 
 const Settings = z.object({
-  external: z.object({ anonymous_users: z.boolean().optional(), phone: z.boolean().optional() }),
+  external: z.record(z.string(), z.unknown()),
   disable_signup: z.boolean().optional(),
   mailer_autoconfirm: z.boolean().optional(),
+  passkeys_enabled: z.boolean().optional(),
+  saml_enabled: z.boolean().optional(),
 });
+/** Providers with which users can sign in through the gateway, and those that have a message of their own. */
+const knownProviders = ['email', 'google', 'apple', 'anonymous_users', 'phone'];
 const signInPage = 'under Authentication, Sign In / Providers, in the dashboard';
 
 export const signInSettings = check('Sign-in settings', [publishableKey], async (run) => {
   const { data } = Settings.safeParse((await run.ask('/auth/v1/settings')).body);
   if (data === undefined) throw new NotChecked('Auth does not report its settings.');
+  const { external } = data;
+  const others = Object.keys(external).filter((name) => external[name] === true && !knownProviders.includes(name));
   throwAll([
-    data.external.anonymous_users &&
+    data.passkeys_enabled &&
+      new Problem(
+        'Passkeys are switched on: only the database keeps a thief of an access token from registering one, which would remain a sign-in after the owner has recovered the account.',
+        'Switch them off under Authentication, Passkeys, in the dashboard.',
+      ),
+    data.saml_enabled &&
+      new Warning(
+        'Single sign-on is switched on: this service rejects its accounts.',
+        `Switch off SAML 2.0 ${signInPage}.`,
+      ),
+    others.length > 0 &&
+      new Warning(
+        `Other providers are switched on: ${others.join(', ')}. The gateway does not offer them, but they sign in users directly at Auth.`,
+        `Switch them off ${signInPage}.`,
+      ),
+    external['anonymous_users'] === true &&
       new Problem(
         'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service rejects.',
         `Switch off "Allow anonymous sign-ins" ${signInPage}.`,
       ),
-    data.external.phone &&
+    external['phone'] === true &&
       new Problem(
         'Sign-in by phone is switched on: this service supports only accounts with an e-mail address.',
         `Switch off Phone ${signInPage}.`,

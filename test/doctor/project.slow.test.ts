@@ -50,8 +50,9 @@ const forSchemas =
   ({ path, headers }) =>
     path.endsWith('/doctor_report') && 'content-profile' in headers === areNamed ? status : undefined;
 
-const external = { email: true, anonymous_users: true, phone: true };
-const settings = { external, mailer_autoconfirm: true, disable_signup: true };
+const external = { email: true, google: true, anonymous_users: true, phone: true, github: true, zoom: false };
+const switches = { disable_signup: true, passkeys_enabled: true, saml_enabled: true };
+const settings = { external, mailer_autoconfirm: true, ...switches };
 const ahead = { Date: new Date(Date.now() + 3_600_000).toUTCString() };
 
 describe.runIf(embedded)('npm run doctor', () => {
@@ -66,6 +67,9 @@ describe.runIf(embedded)('npm run doctor', () => {
         instead('/rpc/list_home_sections', {}, 500),
       ],
       [
+        /^Sign-in settings: .*Authentication, Passkeys/,
+        /^warning in Sign-in settings: .*SAML 2\.0/,
+        /^warning in Sign-in settings: .*: github\. /,
         /^Sign-in settings: .*Allow anonymous sign-ins/,
         /^Sign-in settings: .*Switch off Phone/,
         /^warning in Sign-in settings: .*Allow new users to sign up/,

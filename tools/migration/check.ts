@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { as } from '@sounds-service/local-supabase/database';
+import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import { startBareDatabase } from '@sounds-service/local-supabase/scratch-database';
 import type { Action, FactBase, StableId } from '@supabase/pg-delta';
 import { nameOf, planChanges, withPools } from './changes.ts';
@@ -21,9 +23,13 @@ export interface Difference {
  * @throws if the database cannot be reached
  */
 export async function checkDatabase(databaseUrl: string): Promise<Difference[]> {
-  const release = (await majorVersion(databaseUrl)) < 17 ? 15 : 17;
-  const declared = await startBareDatabase(release);
+  const { version, has_passkeys } = await ageOf(databaseUrl);
+  const declared = await startBareDatabase(version < 17 ? 15 : 17);
   try {
+    if (!has_passkeys)
+      await withPools([as(SUPERUSER, declared.databaseUrl)], (pool) =>
+        pool.query('drop table auth.webauthn_credentials'),
+      );
     const statements = await applySchemaFiles(declared.databaseUrl, SCHEMAS);
     const { plan, desired } = await planChanges(databaseUrl, declared.databaseUrl, statements);
     return plan.actions.flatMap((action) => {
@@ -42,15 +48,21 @@ export function scriptOf(differences: readonly Difference[]): string {
   return `set check_function_bodies = off;\n${fixes.join('')}`;
 }
 
-async function majorVersion(databaseUrl: string): Promise<number> {
-  const show = () =>
-    withPools([databaseUrl], (pool) => pool.query<{ server_version_num: string }>('show server_version_num'));
-  const { rows } = await show().catch((error: Error & { code?: string }) => {
+/** Returns the release of Postgres, and whether Auth has passkeys: they differ with the age of a project. */
+async function ageOf(databaseUrl: string) {
+  const ask = () =>
+    withPools([databaseUrl], (pool) =>
+      pool.query<{ version: number; has_passkeys: boolean }>(
+        `select current_setting('server_version_num')::integer / 10000 as version,
+          to_regclass('auth.webauthn_credentials') is not null as has_passkeys`,
+      ),
+    );
+  const { rows } = await ask().catch((error: Error & { code?: string }) => {
     throw new Error(
       `The database cannot be reached: ${error.message || error.code}. Copy its address from Connect, Session pooler, in the dashboard, and put the password into it.`,
     );
   });
-  return Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  return rows[0] as (typeof rows)[number];
 }
 
 /** Tells whether an object was added to the database and is no policy, grant or overload of a declared object. */
@@ -86,7 +98,7 @@ function declarationOf(id: StableId | undefined): string {
   const names =
     id !== undefined && 'table' in id ? [name, `"${name}"`, `${schema}${id.table}`] : [`${schema}${name}`, name];
   for (const each of names) {
-    const pattern = new RegExp(`^create [a-z ]*${RegExp.escape(each)}(?![\\w.])`, 'm');
+    const pattern = new RegExp(`^ *create [a-z ]*${RegExp.escape(each)}(?![\\w.])`, 'm');
     for (const file of readdirSync(SCHEMAS).toSorted()) {
       const text = readFileSync(new URL(file, SCHEMAS), 'utf8');
       const position = text.search(pattern);

@@ -5,11 +5,13 @@ import { promisify } from 'node:util';
 import { as } from '@sounds-service/local-supabase/database';
 import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import { createClient } from '@supabase/supabase-js';
-import { expect, inject } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
+import { endpoints } from '../../../src/app.ts';
 import { tone } from '../../../test/support/audio.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
 import { startNetwork } from '../../../test/support/network.ts';
 import { run } from '../../../test/support/processes.ts';
-import { newEmail, password, test } from '../../../test/support/test.ts';
+import { clientWith, newEmail, password, test } from '../../../test/support/test.ts';
 import { put } from '../project/storage.ts';
 import { catalogueOf, type EmptyProject, startEmptyProject } from './empty-project.ts';
 import { picture } from './files.ts';
@@ -180,4 +182,14 @@ test('a project restored from its backups has its accounts, keys, favorites and 
   const { data: after } = await auth.signInWithPassword(account);
   expect(after.user?.id).toBe(before.user?.id);
   expect((await auth.refreshSession(before.session ?? undefined)).error).toBeNull();
-});
+
+  expect(await restored.sql`select id from private.catalogue_feed`).toEqual(
+    await old.sql`select id from private.catalogue_feed`,
+  );
+  const gateway = await startGateway({ SUPABASE_URL: restored.apiUrl });
+  onTestFinished(gateway.close);
+  const app = clientWith(gateway, after.session?.access_token ?? '');
+  const { data: sounds } = (await app.get('/sounds').expect(200)).body;
+  for (const { path } of endpoints.filter(({ method }) => method === 'get'))
+    await app.get(path.replace('{id}', sounds[0].id)).expect(200);
+}, 60_000);

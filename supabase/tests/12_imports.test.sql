@@ -15,7 +15,7 @@ create view pg_temp.attacks as
     ('imported_sounds', 'delete from public.imported_sounds'),
     ('imported_sounds', 'truncate public.imported_sounds'),
     ('imported_files', 'select * from public.imported_files'),
-    ('imported_files', $$ insert into public.imported_files (checksum, facts) values ('mine', '{}') $$),
+    ('imported_files', $$ insert into public.imported_files (checksum, audio_checksum, facts) values ('mine', 'mine', '{}') $$),
     ('imported_files', 'delete from public.imported_files'),
     ('imports', 'select * from public.imports'),
     ('imports', $$ insert into public.imports (source) values ('mine') $$),

@@ -5,6 +5,7 @@ import { ImportError } from './shared/problems.ts';
 
 export const USAGE = `Usage: npm run import -- <folder> [--dry-run | --yes] [--hidden] [--overwrite]
                                   [--make-categories] [--source <name>]
+       npm run import -- --facts
        npm run -s import -- --template > <folder>/sounds.csv
 
 Uploads the recordings and pictures in a folder, and creates or updates their sounds.
@@ -15,13 +16,14 @@ Uploads the recordings and pictures in a folder, and creates or updates their so
                      whose recording and title have both changed
   --make-categories  makes a category for each folder that has none, and sub-intentions for folders below
   --source <name>    name of the folder in the records of imports, instead of its own
+  --facts            measures the files in Storage of sounds that have no loudness, waveform or placeholder
   --template         prints a sounds.csv with all columns and an example`;
 
 /**
  * Reads the command line of `npm run import`.
  * @throws ImportError with the usage
  */
-export function readArguments(args: string[]): Settings | 'template' | 'help' {
+export function readArguments(args: string[]): Settings | 'facts' | 'template' | 'help' {
   const flag = { type: 'boolean', default: false } as const;
   const options = {
     'dry-run': flag,
@@ -30,12 +32,14 @@ export function readArguments(args: string[]): Settings | 'template' | 'help' {
     overwrite: flag,
     'make-categories': flag,
     source: { type: 'string' },
+    facts: flag,
     template: flag,
     help: flag,
   } as const;
   try {
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
     if (values.help) return 'help';
+    if (values.facts && positionals.length === 0) return 'facts';
     if (values.template) return 'template';
     const [folder, ...more] = positionals;
     if (folder === undefined || more.length > 0) throw new Error('Specify one folder.');

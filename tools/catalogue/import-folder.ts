@@ -10,6 +10,7 @@ import { type Line, type Plan, print, printPlan } from './plan/print-plan.ts';
 import { planCategories, planSections } from './plan/structure.ts';
 import { validate } from './plan/validate.ts';
 import { readCatalogue } from './project/catalogue.ts';
+import { type Measured, storeMeasurement } from './project/measurements.ts';
 import { begin, finish, type Memory, recall } from './project/memory.ts';
 import { readSections } from './project/sections.ts';
 import { listStored } from './project/storage.ts';
@@ -77,7 +78,10 @@ async function makePlan(
   if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
 
   const sheet = csv ? readSheet(csv) : { rows: [], rejected: [] };
-  const gathered = await gather(found, sheet, categories, catalogue.limits);
+  const keep = async (checksum: string, measured: Measured) => {
+    if (!settings.dryRun) await storeMeasurement(client, checksum, measured);
+  };
+  const gathered = await gather(found, sheet, categories, catalogue, keep);
   rejected.push(...gathered.rejected);
   if (gathered.sounds.length + rejected.length + parts.length === 0) {
     console.log(
@@ -100,7 +104,7 @@ async function makePlan(
   keepStoredNames(identity, catalogue);
   const files = sounds.flatMap(({ audio, picture }) => [audio, picture]).filter((file) => file !== undefined);
   const stored = await listStored(client, files);
-  await avoidTakenNames(client, sounds, stored, identity);
+  await avoidTakenNames(client, sounds, stored, identity, catalogue);
 
   const all = plan(sounds, identity, { ...catalogue, categories }, stored, settings);
   const { steps, problems } = await validate(client, all);

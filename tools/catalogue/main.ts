@@ -1,5 +1,6 @@
 import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { readArguments, USAGE } from './arguments.ts';
+import { measureStored } from './facts.ts';
 import { importFolder } from './import-folder.ts';
 import { TEMPLATE } from './read/sheet.ts';
 import { exitWith } from './shared/command.ts';
@@ -12,7 +13,7 @@ await exitWith(async () => {
   else if (settings === 'template') process.stdout.write(TEMPLATE);
   else {
     readEnvFile();
-    return await importFolder(settings, process.env);
+    return settings === 'facts' ? await measureStored(process.env) : await importFolder(settings, process.env);
   }
   return true;
 });

@@ -6,7 +6,7 @@ import { columnsOf } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
 import { uploadFile } from './upload.ts';
-import { insertSound, updateSound } from './write.ts';
+import { insertSound, updateFacts, updateSound } from './write.ts';
 
 /** Receives the progress of an import. */
 export interface Progress {
@@ -58,12 +58,13 @@ export async function carryOut(
     return upload;
   };
   const carryOutStep = async (step: Step, index: number) => {
-    const { id, row, write } = step;
+    const { id, row, write, facts } = step;
     for (const file of step.uploads) await send(file);
     // Lists begin with the newest sound, so the first file gets the latest time.
     const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
-    if (step.action === 'create') await insertSound(client, { ...write, id, created_at });
+    if (step.action === 'create') await insertSound(client, { ...write, ...facts, id, created_at });
     if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
+    if (row && facts) await updateFacts(client, id, facts);
     if (step.remember) await upsertRow(client, 'imported_sounds', step.remember, 'sound_id');
   };
   const carryOutOne = async (step: Step, index: number) => {

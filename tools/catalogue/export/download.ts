@@ -38,7 +38,7 @@ export async function downloadAll(
     const attempt = () => download(connection, file, join(folder, name), progress.add);
     const checksum = await retry(attempt, connection.signal).catch((error: Error) => {
       if (error instanceof ImportError) throw error;
-      throw new ImportError(`${name} cannot be downloaded: ${error.message}. Run the export again to continue.`);
+      throw new ImportError(`${name} cannot be downloaded: ${error.message}. Run the command again to continue.`);
     });
     fetched.set(name, { bucket, path, type, checksum });
   };

@@ -78,6 +78,10 @@ async function exportInto(folder: string): Promise<void> {
   await writeFile(join(folder, CATEGORY_SHEET), categorySheet(catalogue.categories));
   await writeFile(join(folder, SECTION_SHEET), sectionSheet(sections));
   // Keep files that no sound uses any more, because an export is a backup.
+  for (const file of fetched.values()) {
+    const measured = catalogue.measurements.get(file.checksum);
+    if (measured) file.measured = measured;
+  }
   await writeManifest(folder, new Map([...earlier, ...fetched]));
   for (const name of named.keys()) if (!fetched.has(name)) console.log(`note  ${name} is missing from Storage.`);
   console.log('Done. npm run import reads the folder.');

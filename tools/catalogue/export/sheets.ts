@@ -8,9 +8,9 @@ import { nameOf } from './download.ts';
 
 type Value = Parameters<typeof cellOf>[0];
 
-const sheetOf = (columns: string[], rows: Record<string, Value>[]) =>
+const sheetOf = (columns: string[], rows: Record<string, unknown>[]) =>
   stringify(
-    rows.map((row) => columns.map((column) => cellOf(row[column] ?? null))),
+    rows.map((row) => columns.map((column) => cellOf((row[column] ?? null) as Value))),
     // Quote these cells, because an import trims unquoted ones.
     { header: true, columns, quoted_match: /^\s|\s$|\r/ },
   );

@@ -6,14 +6,14 @@ import { nameOf, type Sound } from '../shared/sound.ts';
 export interface Identity {
   /** Sounds with their record. A sound of the catalogue may have been deleted since. */
   known: Map<Sound, Imported>;
-  /** Recordings that have the same content as another one in the folder, mapped to that one. */
+  /** Recordings that have the same audio as another one in the folder, mapped to that one. */
   copies: Map<Sound, Sound>;
   /** Sounds whose file was in the folder at an earlier import and is missing now. */
   gone: { id: string; place: Place }[];
 }
 
 /**
- * Identifies sounds by their id or place, otherwise by the content of their recording.
+ * Identifies sounds by their id, otherwise by the audio of their recording, wherever it lies, otherwise by their place.
  * @param source name of the folder
  * @param isThere whether the folder has a recording with this name
  */
@@ -23,13 +23,15 @@ export function identify(
   catalogue: Catalogue,
   isThere: (file: string) => boolean,
 ): Identity {
+  const { audioOf } = catalogue.measurements;
+  const ofAudio = ({ audio }: Sound) => audioOf(audio?.checksum);
   const links = linksIn(sounds);
   const candidates = sounds.filter((sound) => !links.has(sound));
   const known = new Map<Sound, Imported>();
   const claimed = new Set<string>();
   /** Matches sounds that have no match yet. Each sound of the catalogue is matched only once. */
-  const claim = (find: (sound: Sound) => (Imported | undefined)[]) => {
-    for (const sound of candidates) {
+  const claim = (find: (sound: Sound) => (Imported | undefined)[], among = candidates) => {
+    for (const sound of among) {
       if (known.has(sound)) continue;
       const record = find(sound).find((each) => each && !claimed.has(each.sound_id));
       if (!record) continue;
@@ -43,28 +45,34 @@ export function identify(
   const byPlace = new Map(
     records.flatMap((record) => record.places.map((place) => [keyOf(place.source, place), record] as const)),
   );
-  const byContent = Map.groupBy(records, ({ checksum }) => checksum);
-  const ofContent = ({ audio }: Sound) => (audio && byContent.get(audio.checksum)) ?? [];
+  const byAudio = Map.groupBy(records, ({ checksum }) => audioOf(checksum));
+  const withAudio = (sound: Sound) => (sound.audio && byAudio.get(ofAudio(sound))) ?? [];
+  const atPlace = (sound: Sound) => byPlace.get(keyOf(source, sound));
 
   // The key of an exported sound is its id.
   claim(({ key }) => [byId.get(key)]);
-  claim((sound) => [byPlace.get(keyOf(source, sound))]);
-  claim((sound) => ofContent(sound).filter((each) => keysOf(each).includes(sound.key)));
-  claim((sound) => ofContent(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
+  claim((sound) => withAudio(sound).filter((each) => each === atPlace(sound)));
+  claim((sound) => withAudio(sound).filter((each) => keysOf(each).includes(sound.key)));
+  claim((sound) => withAudio(sound).filter((each) => sound.key === '' || keysOf(each).includes('')));
+  // A copy of a known recording does not replace the recording at its place.
+  const early = copiesIn(candidates, known, ofAudio);
+  const others = candidates.filter((sound) => !known.has(early.get(sound) as Sound));
+  claim((sound) => [atPlace(sound)], others);
   const byPath = new Map(byHand.map(({ audio_path, id }) => [audio_path, byId.get(id)]));
   // Match sounds that were made by hand for a recording with this name.
-  claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined]);
-  const copies = new Map([...links, ...copiesIn(candidates, known)]);
-  return { known, copies, gone: goneFrom(records, source, isThere, claimed) };
+  claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined], others);
+  const copies = copiesIn(candidates, known, ofAudio);
+  const isUnread = (file: string) => isThere(file) && !sounds.some((sound) => sound.file === file);
+  return { known, copies: new Map([...links, ...copies]), gone: goneFrom(records, source, isUnread, claimed) };
 }
 
 const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>) =>
   JSON.stringify([source, file, key]);
 const keysOf = ({ places }: Imported) => places.map(({ key = '' }) => key);
 
-/** Returns whether a sound of the catalogue has the content of a recording in the folder. */
-export const hasContent = ({ checksum }: Imported, { audio }: Sound) =>
-  checksum !== null && checksum === audio?.checksum;
+/** Returns whether a sound of the catalogue has the audio of a recording in the folder. */
+export const hasAudio = ({ checksum }: Imported, { audio }: Sound, { audioOf }: Catalogue['measurements']) =>
+  checksum !== null && audioOf(checksum) === audioOf(audio?.checksum);
 
 /** Maps symbolic links to the recordings in the folder with the same content. */
 function linksIn(sounds: Sound[]): Map<Sound, Sound> {
@@ -77,17 +85,22 @@ function linksIn(sounds: Sound[]): Map<Sound, Sound> {
   return links;
 }
 
-/** Maps sounds to an earlier or known sound with the same content. A sound with a key is never a copy. */
-function copiesIn(sounds: Sound[], known: Identity['known']): Map<Sound, Sound> {
+/**
+ * Maps sounds to an earlier or known sound with the same audio. A sound with a key is never a copy.
+ * @param ofAudio identifies the audio of a sound
+ */
+function copiesIn(
+  sounds: Sound[],
+  known: Identity['known'],
+  ofAudio: (sound: Sound) => string | undefined,
+): Map<Sound, Sound> {
   const isOne = (sound: Sound) => known.has(sound) || sound.key !== '';
-  const first = new Map<string, Sound>();
-  for (const sound of [...sounds.filter(isOne), ...sounds]) {
-    const { checksum } = sound.audio ?? {};
-    if (checksum !== undefined && !first.has(checksum)) first.set(checksum, sound);
-  }
+  const first = new Map<string | undefined, Sound>();
+  for (const sound of [...sounds.filter(isOne), ...sounds])
+    if (!first.has(ofAudio(sound))) first.set(ofAudio(sound), sound);
   const copies = new Map<Sound, Sound>();
   for (const sound of sounds) {
-    const original = first.get(sound.audio?.checksum ?? '');
+    const original = sound.audio && first.get(ofAudio(sound));
     if (original && original.file !== sound.file && !isOne(sound)) copies.set(sound, original);
   }
   return copies;
@@ -96,14 +109,14 @@ function copiesIn(sounds: Sound[], known: Identity['known']): Map<Sound, Sound> 
 function goneFrom(
   records: Imported[],
   source: string,
-  isThere: (file: string) => boolean,
+  /** Whether a recording was rejected but is still in the folder. */
+  isUnread: (file: string) => boolean,
   claimed: Set<string>,
 ): Identity['gone'] {
   return records.flatMap(({ sound_id: id, places }) => {
     const place = places.find((each) => each.source === source);
     if (!place || claimed.has(id)) return [];
-    // Exclude a recording that was rejected but is still in the folder.
-    return place.file !== undefined && !place.key && isThere(place.file) ? [] : [{ id, place }];
+    return place.file !== undefined && !place.key && isUnread(place.file) ? [] : [{ id, place }];
   });
 }
 
@@ -112,7 +125,10 @@ export function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): P
   return [
     ...[...copies].map(([copy, original]) => ({
       where: nameOf(copy),
-      reason: `Not imported: it is a copy of ${nameOf(original)}.`,
+      reason:
+        copy.audio?.checksum === original.audio?.checksum
+          ? `Not imported: it is a copy of ${nameOf(original)}.`
+          : `Not imported: it is the same recording as ${nameOf(original)}, with other tags.`,
     })),
     ...gone.flatMap(({ id, place }) => {
       const title = sounds.get(id)?.title;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasContent, type Identity } from '../identify/identify.ts';
+import { hasAudio, type Identity } from '../identify/identify.ts';
 import { type Catalogue, type Imported, newRecord, type Place, type Row } from '../project/catalogue.ts';
 import { thumbnailOf } from '../read/thumbnail.ts';
-import { COLUMNS, type Column, columnsOf, DEFAULTS, type Fields, pick } from '../shared/fields.ts';
+import { COLUMNS, type Column, columnsOf, DEFAULTS, type Facts, type Fields, pick } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { readableTitle, soundId } from '../shared/paths.ts';
 import { isId, nameOf, type Sound } from '../shared/sound.ts';
@@ -27,6 +27,8 @@ export interface Step {
   row: Row | undefined;
   /** Fields to write into the row. */
   write: Fields;
+  /** Measurements to write into the row; undefined if it has them. */
+  facts?: Facts;
   /** Creation time of a new sound, if the sheet has one. */
   createdAt?: string;
   /** Record for the next import; undefined if it is already stored. */
@@ -76,11 +78,12 @@ export function plan(
       leftAlone: [],
       notes: sound.notes,
     };
-    if (row) return { ...step, ...changes(row, sound, { ...decided, places }, record, stored, options) };
+    if (row) return { ...step, ...changes(row, sound, { ...decided, places }, record, catalogue, stored, options) };
     if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
     const write = options.hidden ? { ...decided.fields, is_active: false } : decided.fields;
     const remember = { ...record, places, checksum: sound.audio?.checksum ?? null, fields: write, said: decided.said };
-    return { ...step, action: 'create', write, remember, uploads: missingFiles(sound, write, stored) };
+    const files = filesIn(sound, write);
+    return { ...step, action: 'create', write, facts: factsOf(files), remember, uploads: missing(files, stored) };
   });
 }
 
@@ -126,9 +129,10 @@ function changes(
   sound: Sound,
   decided: { fields: Fields; said: Fields; places: Place[] },
   record: Imported,
+  { measurements }: Catalogue,
   stored: Map<string, unknown>,
   { overwrite, hidden }: Options,
-): Pick<Step, 'action' | 'write' | 'remember' | 'uploads' | 'leftAlone' | 'isHeld'> {
+): Pick<Step, 'action' | 'write' | 'facts' | 'remember' | 'uploads' | 'leftAlone' | 'isHeld'> {
   const { fields: last } = record;
   const isOurs = (column: Column) =>
     overwrite || isDeepStrictEqual(row[column], last[column] ?? DEFAULTS[column] ?? null);
@@ -141,16 +145,22 @@ function changes(
   );
   const open = agreed.filter((column) => !isDone(column));
   const write = pick(decided.fields, open);
-  const isNewContent = open.includes('audio_path') && row.audio_path !== null && !hasContent(record, sound);
+  const isNewContent = open.includes('audio_path') && row.audio_path !== null && !hasAudio(record, sound, measurements);
   const isHeld = isNewContent && !overwrite && isAnotherTitle(row, write, sound);
   const fields = { ...last, ...pick(decided.fields, agreed) };
   const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;
   const { said, places } = decided;
   const remember = isHeld ? { ...record, places } : { sound_id: row.id, places, checksum, fields, said };
-  const uploads = isHeld ? [] : missingFiles(sound, fields, stored);
+  const uploads = isHeld ? [] : missing(filesIn(sound, fields), stored);
+  const facts = factsOf(filesIn(sound, { ...row, ...write }));
+  // A new path removes the facts of the last file from the row.
+  const isNew = 'audio_path' in write || 'cover_image_path' in write || !isDeepStrictEqual({ ...row, ...facts }, row);
+  const isMeasured = isNew && !isHeld && Object.keys(facts).length > 0;
+  const isChanged = columnsOf(write).length + uploads.length > 0 || isMeasured;
   return {
-    action: isHeld || columnsOf(write).length + uploads.length === 0 ? 'unchanged' : 'update',
+    action: isChanged && !isHeld ? 'update' : 'unchanged',
     write,
+    ...(isMeasured && { facts }),
     remember: isDeepStrictEqual(remember, record) ? undefined : remember,
     uploads,
     leftAlone: isHeld ? [] : left.map((column) => COLUMNS[column]),
@@ -164,11 +174,16 @@ function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   return title !== undefined && title !== made && row.title !== made;
 }
 
-/** Returns the files that the row will name and Storage lacks. */
-function missingFiles({ audio, picture }: Sound, row: Fields, stored: Map<string, unknown>): LocalFile[] {
-  const named = [
-    ...(audio && row.audio_path === audio.path ? [audio] : []),
-    ...(picture && row.cover_image_path === picture.path ? [picture, thumbnailOf(picture)] : []),
-  ];
-  return named.filter(({ bucket, path }) => !stored.has(`${bucket}/${path}`));
-}
+/** Returns the files that a row names. */
+const filesIn = ({ audio, picture }: Sound, row: Pick<Fields, 'audio_path' | 'cover_image_path'>): LocalFile[] => [
+  ...(audio && row.audio_path === audio.path ? [audio] : []),
+  ...(picture && row.cover_image_path === picture.path ? [picture] : []),
+];
+
+const factsOf = (files: LocalFile[]): Facts => Object.assign({}, ...files.map(({ facts }) => facts));
+
+/** Returns the files that Storage lacks, with the thumbnails of pictures. */
+const missing = (files: LocalFile[], stored: Map<string, unknown>): LocalFile[] =>
+  files
+    .flatMap((file) => (file.bucket === 'covers' ? [file, thumbnailOf(file)] : [file]))
+    .filter(({ bucket, path }) => !stored.has(`${bucket}/${path}`));

@@ -43,13 +43,14 @@ export interface Plan {
 }
 
 /** Describes the changes of a step. */
-export function describe({ action, write, row, uploads }: Step): string {
+export function describe({ action, write, facts, row, uploads }: Step): string {
   if (action !== 'update') return action === 'create' ? 'made' : 'unchanged';
   const columns = columnsOf(write).map((column) =>
     column === 'title' ? `"${row?.title}" becomes "${write.title}"` : COLUMNS[column],
   );
-  return columns.length > 0
-    ? columns.join(', ')
+  if (columns.length > 0) return columns.join(', ');
+  return facts
+    ? 'loudness, waveform or placeholder'
     : `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, missing from Storage`;
 }
 

@@ -22,8 +22,9 @@ export async function validate(client: SupabaseClient, steps: Step[]): Promise<{
   return { steps: steps.filter((step) => !rejected.has(step)), problems: [...rejected.values()] };
 }
 
-const rowOf = ({ row, write, createdAt }: Step) => ({
+const rowOf = ({ row, write, facts, createdAt }: Step) => ({
   ...(row && pick(row, columnsOf(COLUMNS))),
   ...write,
+  ...facts,
   ...(createdAt && { created_at: createdAt }),
 });

@@ -1,14 +1,15 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
-import type { Fields } from '../shared/fields.ts';
+import type { Facts, Fields } from '../shared/fields.ts';
 import type { BucketLimits } from '../shared/local-file.ts';
 import { allRows } from './database.ts';
+import { type Measurements, readMeasurements } from './measurements.ts';
 import { limitsOf } from './storage.ts';
 
-export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Column]> | null } & {
-  id: string;
-  created_at: string;
-  updated_at: string;
-};
+export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Column]> | null } & Facts & {
+    id: string;
+    created_at: string;
+    updated_at: string;
+  };
 
 /** Place of a sound in a folder. */
 export interface Place {
@@ -51,6 +52,7 @@ export interface Catalogue {
   sounds: Map<string, Row>;
   /** Records by the id of the sound. */
   imported: Map<string, Imported>;
+  measurements: Measurements;
   categories: Category[];
   limits: { audio: BucketLimits; covers: BucketLimits };
 }
@@ -65,6 +67,7 @@ export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> 
   return {
     sounds: new Map(sounds.map((row) => [row.id, row])),
     imported: new Map(imported.map((row) => [row.sound_id, row])),
+    measurements: await readMeasurements(client),
     categories: await allRows<Category>(client, 'categories', 'id'),
     limits: { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') },
   };

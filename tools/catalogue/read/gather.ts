@@ -1,10 +1,12 @@
 import PQueue from 'p-queue';
 import { type Catalogue, type Category, findCategory } from '../project/catalogue.ts';
+import type { Measured } from '../project/measurements.ts';
 import { isTerminal } from '../shared/command.ts';
 import type { Fields } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { asRejected, type Problem, Rejected } from '../shared/problems.ts';
 import type { Sound } from '../shared/sound.ts';
+import { INSTALL_FFMPEG } from './measure.ts';
 import { nameOfPicture, pictureFile, pictureOf } from './picture.ts';
 import { type Recording, readRecording } from './recording.ts';
 import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
@@ -21,12 +23,16 @@ export interface Gathered {
 
 const READ_AT_ONCE = 4;
 
-/** Reads the recordings of a folder and the rows of the sheet about them. */
+/**
+ * Reads the recordings of a folder and the rows of the sheet about them.
+ * @param keep called with each new measurement and the checksum of its file
+ */
 export async function gather(
   found: Found,
   sheet: Sheet,
   categories: Pick<Category, 'slug' | 'name'>[],
-  limits: Catalogue['limits'],
+  { limits, measurements }: Pick<Catalogue, 'limits' | 'measurements'>,
+  keep: (checksum: string, measured: Measured) => Promise<void>,
 ): Promise<Gathered> {
   const { usable, rejected, unusable } = usableRows(
     sheet,
@@ -37,12 +43,18 @@ export async function gather(
   const all = [...found.recordings];
   const left = all.filter(([file, { exported }]) => exported && !rows.has(file) && !unusable.has(file));
   const recordings = all.filter(([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)));
+  const unmeasured: string[] = [];
+  const kept = new Set(measurements.keys());
   let done = 0;
   // A recording becomes one sound, or one sound for each of its rows.
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
-    const recording = await readRecording(file, source, limits.audio).catch(asRejected);
+    const recording = await readRecording(file, source, limits.audio, measurements).catch(asRejected);
     showReading(++done, recordings.length);
     if (recording instanceof Rejected) return { where: file, reason: recording.message };
+    const { measured, audio } = recording;
+    if (!measured) unmeasured.push(file);
+    else if (!kept.has(audio.checksum)) await keep(audio.checksum, measured);
+    kept.add(audio.checksum);
     const own = rows.get(file) ?? [{ line: 0, file, key: '', fields: {}, faults: [] }];
     return await Promise.all(own.map((row) => soundOf(row, recording, found, limits)));
   };
@@ -52,7 +64,7 @@ export async function gather(
   return {
     sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
     rejected: [...found.rejected, ...rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
-    notes: [...formatNotes(recordings), ...leftNotes(left), ...pictureNotes(found, sheet)],
+    notes: [...formatNotes(recordings), ...factNotes(unmeasured), ...leftNotes(left), ...pictureNotes(found, sheet)],
   };
 }
 
@@ -90,10 +102,20 @@ async function soundOf(
 const FOREIGN = /^audio\/(ogg|opus|webm)$/;
 
 function formatNotes(recordings: [string, FoundFile][]): Problem[] {
-  const files = recordings.filter(([, { type }]) => FOREIGN.test(type));
-  const [[file] = ['']] = files;
-  const reason = 'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.';
-  return files.length > 0 ? [{ where: files.length === 1 ? file : `${files.length} files`, reason }] : [];
+  const files = recordings.filter(([, { type }]) => FOREIGN.test(type)).map(([file]) => file);
+  return noteAbout(
+    files,
+    'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.',
+  );
+}
+
+const factNotes = (files: string[]) =>
+  noteAbout(files, `Without ffmpeg, loudness and waveform are missing, and lengths may be wrong. ${INSTALL_FFMPEG}`);
+
+/** Makes one note about all these files. */
+function noteAbout([file, ...more]: string[], reason: string): Problem[] {
+  if (file === undefined) return [];
+  return [{ where: more.length === 0 ? file : `${more.length + 1} files`, reason }];
 }
 
 function leftNotes(left: [string, FoundFile][]): Problem[] {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Measured } from '../project/measurements.ts';
 import { ImportError } from '../shared/problems.ts';
 
 /** File of an export that maps the names in its folder to those in Storage. */
@@ -15,6 +16,7 @@ const Manifest = z.object({
       type: z.string(),
       /** SHA-256 in hex. A file with different content is treated as new. */
       checksum: z.string(),
+      measured: z.custom<Measured>().optional(),
     }),
   ),
 });

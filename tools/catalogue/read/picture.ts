@@ -8,7 +8,7 @@ import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../
 import { storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
 import type { Recording } from './recording.ts';
-import { requireReadable } from './thumbnail.ts';
+import { placeholderOf } from './thumbnail.ts';
 import type { Found } from './walk.ts';
 
 /**
@@ -50,12 +50,11 @@ export async function pictureFile(file: string, pictures: Found['pictures'], lim
   requireLimits(file, type, size, limits);
   const checksum = await checksumOf(source);
   const picture = { bucket: 'covers', type, size, checksum, source, changedMs } as const;
-  if (exported?.checksum === checksum) return { ...picture, path: exported.path };
-  await requireType(file, source, type);
+  const isExported = exported?.checksum === checksum;
+  if (!isExported) await requireType(file, source, type);
   // The name contains the folder and the checksum, so that equal pictures of a folder are stored once.
-  const named = { ...picture, path: storagePath(coverIn(file), checksum, storedExtension(file)) };
-  await requireReadable(named);
-  return named;
+  const path = isExported ? exported.path : storagePath(coverIn(file), checksum, storedExtension(file));
+  return await withPlaceholder({ ...picture, path });
 }
 
 type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];
@@ -80,9 +79,14 @@ async function embeddedPicture(
     return selectCover(common.picture)?.data ?? new Uint8Array();
   };
   const picture = { bucket: 'covers', path, type, size: data.length, checksum, source, changedMs } as const;
-  await requireReadable({ ...picture, extract: () => Promise.resolve(data) });
-  return { ...picture, extract };
+  return { ...(await withPlaceholder({ ...picture, extract: () => Promise.resolve(data) })), extract };
 }
+
+/** @throws Rejected if the picture cannot be shown */
+const withPlaceholder = async (picture: LocalFile): Promise<LocalFile> => ({
+  ...picture,
+  facts: { cover_placeholder: await placeholderOf(picture) },
+});
 
 /** @throws Rejected if the content of a picture is of another type than its extension */
 async function requireType(file: string, source: string, type: string): Promise<void> {

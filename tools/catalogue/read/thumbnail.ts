@@ -1,22 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
+import { rgbaToThumbHash } from 'thumbhash';
 import type { LocalFile } from '../shared/local-file.ts';
 import { Rejected } from '../shared/problems.ts';
 
 /** Edge of a thumbnail in pixels, which `GET /config` returns to apps. */
 const EDGE = 256;
 
-/** Makes a thumbnail of a picture. Tolerates damage that browsers tolerate. @throws Rejected */
-async function shrink(content: Uint8Array): Promise<Uint8Array> {
-  return await sharp(content, { failOn: 'none' })
-    .rotate() // by the orientation in its EXIF data
-    .resize(EDGE, EDGE, { fit: 'cover' })
-    .webp()
-    .toBuffer()
-    .catch(() => {
-      throw new Rejected('It is damaged. Save it again as a JPEG.');
-    });
-}
+/** Opens a picture, turned by the orientation in its EXIF data. Tolerates damage that browsers tolerate. */
+const open = (content: Uint8Array) => sharp(content, { failOn: 'none' }).rotate();
+
+const fail = () => {
+  throw new Rejected('It is damaged. Save it again as a JPEG.');
+};
 
 const contentOf = ({ extract, source }: LocalFile) => extract?.() ?? readFile(source);
 
@@ -25,15 +21,27 @@ export const thumbnailOf = (picture: LocalFile): LocalFile => ({
   ...picture,
   path: `${picture.path}.${EDGE}.webp`,
   type: 'image/webp',
-  extract: async () => shrink(await contentOf(picture)),
+  extract: async () =>
+    open(await contentOf(picture))
+      .resize(EDGE, EDGE, { fit: 'cover' })
+      .webp()
+      .toBuffer()
+      .catch(fail),
 });
 
-/** Results of earlier checks by checksum, because one cover may belong to many recordings. */
-const checked = new Map<string, Promise<unknown>>();
+/** Placeholders by checksum, because one cover may belong to many recordings. */
+const placeholders = new Map<string, Promise<string>>();
 
-/** @throws Rejected if no thumbnail can be made from the picture */
-export async function requireReadable(picture: LocalFile): Promise<void> {
-  const checking = checked.get(picture.checksum) ?? thumbnailOf(picture).extract?.();
-  if (checking) checked.set(picture.checksum, checking);
-  await checking;
+/** Returns the ThumbHash of a picture in base64. @throws Rejected if the picture cannot be shown */
+export function placeholderOf(picture: LocalFile): Promise<string> {
+  const making = placeholders.get(picture.checksum) ?? contentOf(picture).then(hash);
+  placeholders.set(picture.checksum, making);
+  return making;
+}
+
+/** A ThumbHash is made of at most 100 pixels at each edge. */
+async function hash(content: Uint8Array): Promise<string> {
+  const image = open(content).resize(100, 100, { fit: 'inside' }).ensureAlpha().toColourspace('srgb').raw();
+  const { data, info } = await image.toBuffer({ resolveWithObject: true }).catch(fail);
+  return Buffer.from(rgbaToThumbHash(info.width, info.height, data)).toString('base64');
 }

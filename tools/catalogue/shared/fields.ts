@@ -14,6 +14,14 @@ export interface Fields {
   sort_order?: number;
 }
 
+/** The columns of `public.sounds` that were measured in the files. */
+export interface Facts {
+  loudness_lufs?: number | null;
+  true_peak_dbtp?: number | null;
+  waveform?: number[] | null;
+  cover_placeholder?: string | null;
+}
+
 export type Column = keyof Fields;
 
 /** Names of the columns in messages. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { Facts } from './fields.ts';
 import { megabytes } from './text.ts';
 
 /** Limits of a bucket. If one is null, Storage enforces the limit of the project. */
@@ -24,6 +25,7 @@ export interface LocalFile {
   source: string;
   /** Modification time of the source, in milliseconds. */
   changedMs: number;
+  facts?: Facts;
   /** Reads the content from the source. Without it, the content is the whole source. */
   extract?: () => Promise<Uint8Array>;
 }

@@ -14,13 +14,16 @@ const mp3Frame = Buffer.alloc(417);
 mp3Frame.writeUInt32BE(0xfffb9000);
 
 /** Returns an MP3 of about 0.5 s with these ID3v2.4 frames. The first byte of a text frame is its encoding. */
-export function mp3With(frames: [id: string, content: Buffer][]): Buffer {
+export function mp3With(
+  frames: [id: string, content: Buffer][],
+  sound: Uint8Array = crypto.getRandomValues(new Uint8Array(16)),
+): Buffer {
   const body = Buffer.concat(
     frames.flatMap(([id, content]) => [Buffer.from(id), syncSafe(content.length), Buffer.alloc(2), content]),
   );
   const header = Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), syncSafe(body.length)]);
   // An import recognizes recordings by their content, so each file needs unique bytes.
-  const unique = Buffer.concat([mp3Frame.subarray(0, 100), crypto.getRandomValues(Buffer.alloc(16))]);
+  const unique = Buffer.concat([mp3Frame.subarray(0, 100), sound]);
   return Buffer.concat([header, body, ...Array(20).fill(mp3Frame), unique, mp3Frame.subarray(116)]);
 }
 
@@ -32,3 +35,7 @@ export const utf8 = (text: string) => Buffer.from(`\x03${text}`);
 export const utf16 = (text: string) => Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
 
 export const titled = (title: string) => mp3With([['TIT2', utf8(title)]]);
+
+const melody = crypto.getRandomValues(new Uint8Array(16));
+/** Returns an MP3 whose audio is the same for all titles. */
+export const song = (title: string) => mp3With([['TIT2', utf8(title)]], melody);

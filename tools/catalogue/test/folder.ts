@@ -8,6 +8,7 @@ import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
 import { readArguments } from '../arguments.ts';
 import { importFolder as runImport, type Settings } from '../import-folder.ts';
+import { Measurements } from '../project/measurements.ts';
 import { limitsOf } from '../project/storage.ts';
 import { connect, projectOf } from '../project/supabase.ts';
 import { openFolder } from '../read/folder.ts';
@@ -81,9 +82,16 @@ export const importFolder = (folder: string, ...args: string[]) => importInto(in
 export async function readFolder(folder: string) {
   const { found, sounds, notes } = await openFolder(folder);
   const { client } = connect(projectOf(envOf(inject('stack'))), new AbortController().signal);
+  const measurements = new Measurements();
   const limits = { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') };
   const sheet = sounds ? readSheet(sounds) : { rows: [], rejected: [] };
-  const gathered = await gather(found, sheet, [{ slug: 'calm', name: 'Calm' }], limits);
+  const gathered = await gather(
+    found,
+    sheet,
+    [{ slug: 'calm', name: 'Calm' }],
+    { limits, measurements },
+    async () => {},
+  );
   return { ...gathered, notes: [...notes, ...gathered.notes] };
 }
 

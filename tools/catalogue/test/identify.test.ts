@@ -1,4 +1,5 @@
-import { rename, rm, symlink } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { copyFile, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createClient } from '@supabase/supabase-js';
 import { expect, inject } from 'vitest';
@@ -9,8 +10,9 @@ import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
 import { avoidTakenNames } from '../identify/stored-names.ts';
 import { type Category, type Imported, newRecord } from '../project/catalogue.ts';
+import { Measurements } from '../project/measurements.ts';
 import type { Sound } from '../shared/sound.ts';
-import { mp3With, picture, titled } from './files.ts';
+import { mp3With, picture, song, titled } from './files.ts';
 import { addFiles, imported, importFolder, makeFolder, readFiles, soundsIn, titlesOf } from './folder.ts';
 
 test('an import of a subfolder, or of another folder with --source, updates the same sounds', async ({ sql }) => {
@@ -88,6 +90,47 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
   expect((await next()).stdout).toContain('0 new, 0 to update, 4 unchanged');
 });
 
+test('a sound is its audio, whatever its tags and name, and wherever it lies', async ({ sql, skip }) => {
+  skip(spawnSync('ffmpeg', ['-version']).status !== 0, 'Install ffmpeg to identify recordings by their audio.');
+  const numbers = ['@/1.wav', '@/2.wav', '@/3.wav'].map((name) => [name, tone()] as const);
+  const { path, next, sounds } = await imported(sql, {
+    ...Object.fromEntries(numbers),
+    '@/song.mp3': song('Deep bowl 1'),
+  });
+  const before = await sounds();
+  const idOf = new Map(before.map(({ title, id }) => [title, id]));
+  const files = async () => new Map((await sounds()).map(({ id, audio_version }) => [id, audio_version]));
+  const versions = await files();
+  // Correct only the title.
+  const retagged = await next({ '@/song.mp3': song('Deep bowl 2') });
+  expect(retagged.stdout).toMatch(/update +\S+song\.mp3 +"Deep bowl 1" becomes "Deep bowl 2"\n/);
+  expect(retagged.stdout).toContain('; 0 files to upload');
+  // Correct title and name, as music managers do, and add a copy with other tags.
+  await rm(path('song.mp3'));
+  const renamed = await next({ '@/Gong.mp3': song('Gong'), '@/gong.mp3': song('Another gong') });
+  expect(renamed.code).toBe(0);
+  expect(renamed.stdout).toMatch(
+    /note +\S+gong\.mp3 +Not imported: it is the same recording as \S+gong\.mp3, with other tags/i,
+  );
+  // Number three recordings anew, because there is a new one.
+  await rename(path('3.wav'), path('4.wav'));
+  await rename(path('2.wav'), path('3.wav'));
+  const numbered = await next({ '@/2.wav': tone() });
+  for (const line of [/moved +\S+3\.wav +was \S+2\.wav/, /moved +\S+4\.wav +was \S+3\.wav/, /new +\S+2\.wav/])
+    expect(numbered.stdout).toMatch(line);
+  const after = await sounds();
+  const idsAfter = Object.fromEntries(after.map(({ title, id }) => [title, id]));
+  expect(idsAfter).toMatchObject({ 1: idOf.get('1'), 3: idOf.get('2'), 4: idOf.get('3') });
+  expect([after.length, [...idOf.values()]]).toEqual([5, expect.not.arrayContaining([idsAfter['2']])]);
+  for (const [id, version] of versions) expect((await files()).get(id)).toBe(version);
+  // A known recording at the place of another one stays the same sound.
+  await copyFile(path('1.wav'), path('2.wav'));
+  const replaced = await next();
+  expect(replaced.stdout).toMatch(/note +\S+2\.wav +Not imported: it is a copy of \S+1\.wav/);
+  expect(replaced.stdout).toMatch(/note +\S+2\.wav +No longer in the folder\. Its sound "2" is kept\./);
+  expect(await sounds()).toEqual(after);
+});
+
 test('keys distinguish sounds that share a recording or have none', async ({ sql }) => {
   const sheet = (name: string, key: string, title: string) =>
     `file,key,title,category\n@/${name},${key},First,\n@/${name},short,${title},@\n,,Silence,@\n,,Nothing yet,@\n`;
@@ -116,7 +159,13 @@ test('a file in Storage with the same name but other content is neither used nor
   const { apiUrl, secretKey } = inject('stack');
   const stored = new Map([`audio/${audioPath}`, `covers/${coverPath}`].map((name) => [name, {}]));
   const pathsAfter = async (known: Map<Sound, Imported>) => {
-    await avoidTakenNames(createClient(apiUrl, secretKey), sounds, stored, { known });
+    await avoidTakenNames(
+      createClient(apiUrl, secretKey),
+      sounds,
+      stored,
+      { known },
+      { measurements: new Measurements() },
+    );
     return sounds.flatMap(({ audio, picture }) => [audio?.path, picture?.path]);
   };
   // A recording that an import has stored may have been replaced in the dashboard.

@@ -33,6 +33,7 @@ test('the length is measured in the audio data if the header is missing or wrong
     'rf64.wav': ['-rf64', 'always'],
     'flac.ogg': ['-c:a', 'flac'],
   });
+  // Half of the bytes is only about half of the time.
   const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
   const ape = Buffer.alloc(40_032);
   ape.write('APETAGEX', 'latin1');
@@ -45,17 +46,16 @@ test('the length is measured in the audio data if the header is missing or wrong
     'cut.flac': [half(made('4.flac')), 1.6], // after 8 KB of padding
     'cut.webm': [half(made('4.webm')), 2],
     'cut.wav': [half(tone(4)), 2],
-    'tags.mp3': [Buffer.concat([made('constant.mp3'), ape, Buffer.from('TAG'.padEnd(128, '\0'))]), 4],
+    'tags.mp3': [Buffer.concat([made('constant.mp3'), ape, Buffer.from('TAG'.padEnd(128, '\0'))]), 4.05],
     'streamed.webm': [made('live.webm'), 4],
     'streamed.wav': [tone(4).fill(0xff, 40, 44), 4],
     'rf64.wav': [made('rf64.wav'), 4],
     'flac.ogg': [made('flac.ogg'), 4],
   };
-  // Apps play only the first recording of the other formats.
+  // Encoders add silence to MP3 and AAC, and a join breaks a frame of FLAC. ffmpeg reads only the first recording of M4A and WAV, and many apps do so of FLAC and WebM.
   for (const format of FORMATS) {
-    const isPlayedWhole = ['mp3', 'aac', 'ogg', 'opus'].includes(format);
     const content = Buffer.concat([made(`4.${format}`), made(`4.${format}`)]);
-    files[`joined.${format}`] = [content, isPlayedWhole ? 8 : 4];
+    files[`joined.${format}`] = [content, { aac: 8.1, flac: 7.75, m4a: 4, mp3: 8.1, wav: 4 }[format] ?? 8];
   }
   const contents = Object.entries(files).map(([name, [content]]) => [name, content]);
   const { sounds, rejected } = await readFiles(Object.fromEntries(contents));
@@ -63,8 +63,8 @@ test('the length is measured in the audio data if the header is missing or wrong
   const hint = expect.stringMatching(/^It contains several joined recordings/);
   for (const { file = '', fields, notes } of sounds) {
     const [, seconds = 0] = files[file] ?? [];
-    expect(Math.abs(Number(fields.duration_sec) - seconds), file).toBeLessThan(0.25);
-    expect(notes, file).toEqual(/^joined/.test(file) && seconds === 4 ? [hint] : []);
+    expect(Math.abs(Number(fields.duration_sec) - seconds), file).toBeLessThan(/^cut/.test(file) ? 0.1 : 0.05);
+    expect(notes, file).toEqual(/^joined\.(flac|webm|m4a|wav)/.test(file) ? [hint] : []);
   }
 });
 
@@ -147,12 +147,12 @@ test('files that are not recordings are rejected in order, each with a remedy', 
   const video = await encode(tone(1), { 'x.mp4': [] }, ['-f', 'lavfi', '-i', 'color=size=32x32:duration=1']);
   const wav = tone();
   const text = 'This is a text, not a recording.\n'.repeat(200);
-  const unreadable = /cannot be read as audio, .* Check that it plays/;
+  const unreadable = /cannot be read as audio.* Check that it plays/;
   const bad: [name: string, content: Buffer | string, reason: RegExp][] = [
     // An empty file is rejected at once, a long one after it has been read.
     ['2.mp3', Buffer.alloc(2_000_000), unreadable],
     ['10.wav', '', /The file is empty\. Export/],
-    ['a wav.mp3', wav, /It is actually a \.wav file\. Rename it/],
+    ['a wav.mp3', wav, /It is actually a \.wav: rename it/],
     ['film.mp4', video('x.mp4'), /It is a video\. Export only/],
     ['header.wav', Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]), unreadable],
     ['huge.wav', '', /It is 600\.0 MB; the bucket accepts at most 50\.0 MB/],

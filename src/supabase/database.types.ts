@@ -115,14 +115,14 @@ isOneToOne: false
                   ]
                 },"imported_files": {
                   Row: {
-                    "audio_checksum": string | null,"checksum": string,"facts": NonNullable<Json>
+                    "audio_checksum": string,"checksum": string,"facts": NonNullable<Json>
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_checksum"?: string | null,"checksum": string,"facts": NonNullable<Json>
+                    "audio_checksum": string,"checksum": string,"facts": NonNullable<Json>
                   }
                   Update: {
-                    "audio_checksum"?: string | null,"checksum"?: string,"facts"?: NonNullable<Json>
+                    "audio_checksum"?: string,"checksum"?: string,"facts"?: NonNullable<Json>
                   }
                   Relationships: [
                     

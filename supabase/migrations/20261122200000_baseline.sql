@@ -2842,14 +2842,14 @@ grant select, insert, update on public.imported_sounds to service_role;
 create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
   checksum text collate "C" primary key,
-  audio_checksum text,
+  audio_checksum text not null,
   facts jsonb not null
 );
 comment on table public.imported_files is
-  'Measurements of files that npm run import has read, so that each file is decoded once. Do not edit them by hand.';
-comment on column public.imported_files.checksum is 'SHA-256 hash of the file, in hex.';
+  'Measurements of recordings that npm run import has decoded, so that each is decoded once. Do not edit them by hand.';
+comment on column public.imported_files.checksum is 'SHA-256 hash of the recording, in hex.';
 comment on column public.imported_files.audio_checksum is
-  'SHA-256 hash of the audio without tags, in hex. Files of equal audio are one sound. Null for pictures.';
+  'SHA-256 hash of the audio without tags, in hex. Files of equal audio are one sound.';
 comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
 
 alter table public.imported_files enable row level security;

@@ -15,7 +15,7 @@ import { clientWith, newEmail, password, test } from '../../../test/support/test
 import { put } from '../project/storage.ts';
 import { catalogueOf, type EmptyProject, startEmptyProject } from './empty-project.ts';
 import { picture } from './files.ts';
-import { envOf, importInto, makeFolder, type Target } from './folder.ts';
+import { envOf, importInto, makeFolder, startImport, type Target } from './folder.ts';
 import { isDownload } from './proxy.ts';
 
 const startExport = (folder: string, target: Target) => run(['tools/catalogue/export/main.ts', folder], envOf(target));
@@ -70,8 +70,20 @@ async function startFilledProject() {
   return project;
 }
 
-test('an interrupted export continues, restores an equal catalogue, then fetches only changes', async () => {
+test('an interrupted export continues, restores an equal catalogue, then fetches only changes', async ({ skip }) => {
+  skip(spawnSync('ffmpeg', ['-version']).status !== 0, 'Install ffmpeg to measure recordings.');
   const source = await startFilledProject();
+  const measuring = startImport(['--facts'], source);
+  expect([await measuring.exited, measuring.output.stderr]).toEqual([0, '']);
+  expect(measuring.output.stdout).toMatch(
+    /updated +covers\/hand\/f3\.png +2 sounds\n(.*\n)*3 files measured, 0 rejected\./,
+  );
+  expect(
+    await source.sql`
+      select title from public.sounds
+      where (audio_path is null) <> (true_peak_dbtp is null or waveform is null or duration_sec is null)
+        or (cover_image_path is null) <> (cover_placeholder is null)`,
+  ).toEqual([]);
   const folder = join(await makeFolder(), 'export');
   const third = Promise.withResolvers<void>();
   let downloads = 0;

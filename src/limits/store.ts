@@ -2,18 +2,22 @@ import { MemoryStore, type Store } from 'express-rate-limit';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
 import type { SharedRedis } from '../redis.ts';
 
+interface Counters extends Store {
+  decrement(key: string): Promise<void>;
+}
+
 /**
  * Returns a store in the memory of this process. It copies the counters of MemoryStore, because otherwise requests that
- * arrive together would all see the count of the last one.
+ * arrive together would all see the count of the last one, and later the end of the next window.
  */
-export function memoryStore(): Store {
+export function memoryStore(): Counters {
   const store = new MemoryStore();
   const increment = store.increment.bind(store);
   return Object.assign(store, {
     increment(key: string) {
       const counted = increment(key); // MemoryStore counts before it returns
       const counter = store.current.get(key);
-      return counter ? { ...counter } : counted;
+      return counter ? { ...counter, resetTime: new Date(counter.resetTime) } : counted;
     },
   });
 }
@@ -22,9 +26,10 @@ export function memoryStore(): Store {
  * Returns a store that all processes share. Initializes it whenever Redis comes back, because RedisStore would keep the
  * rejection of its first attempt.
  */
-export function redisStore(name: string, windowMs: number, redis: SharedRedis): Store {
+export function redisStore(name: string, windowMs: number, redis: SharedRedis): Counters {
+  const prefix = `sounds:rate-limit:${name}:`;
   const store = new RedisStore({
-    prefix: `sounds:rate-limit:${name}:`,
+    prefix,
     sendCommand: (command: string, ...args: string[]) => redis.send(command, ...args) as Promise<RedisReply>,
   });
   const options = { windowMs } as Parameters<RedisStore['init']>[0]; // the store reads nothing else
@@ -33,5 +38,8 @@ export function redisStore(name: string, windowMs: number, redis: SharedRedis): 
     await store.increment('check');
     await store.resetKey('check');
   });
-  return store;
+  // DECR alone would create a counter that never expires if Redis has evicted it.
+  const script = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('DECR', KEYS[1])";
+  const decrement = (key: string) => redis.send('EVAL', script, 1, prefix + key) as Promise<void>;
+  return Object.assign(store, { decrement });
 }

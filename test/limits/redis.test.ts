@@ -1,19 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { redisStore } from '../../src/limits/store.ts';
+import { createTrustedClients } from '../../src/limits/trusted-clients.ts';
+import { accountKey } from '../../src/model/client-address.ts';
+import { connectRedis } from '../../src/redis.ts';
 import { type Api, apiAt } from '../support/api.ts';
 import { fixture } from '../support/fixture.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { startRedis } from '../support/redis.ts';
 import { environment, startServer } from '../support/server-process.ts';
-import { test as base } from '../support/test.ts';
-import { untilShared } from './bursts.ts';
+import { test as base, newEmail } from '../support/test.ts';
+import { tally, times, untilShared } from './bursts.ts';
 
 type Server = Awaited<ReturnType<typeof startRedis>>;
 
@@ -127,6 +134,28 @@ test('limits still work after Redis has lost its keys and scripts', async ({ fle
   await expectLimitPerProcess(apiAt(one.url));
   expect(await admin.keys('sounds:rate-limit:requests:*')).toHaveLength(1);
   expect(changes(one)).toHaveLength(before);
+});
+
+base('60,000 counters in a full Redis, with the settings of compose.yaml, leave all trusted clients', async () => {
+  const { command } = parse(readFileSync('compose.yaml', 'utf8')).services.redis;
+  const args = command.slice(command.indexOf('--maxmemory')).with(1, '4mb');
+  const server = await startRedis(undefined, { args });
+  onTestFinished(server.stop);
+  const redis = connectRedis(server.url, pino({ level: 'silent' }));
+  onTestFinished(redis.close);
+  const counters = redisStore('failedSignIns', 3_600_000, redis);
+  const trusted = createTrustedClients(redis);
+  await redis.settled;
+  const emails = Array.from({ length: 1000 }, newEmail);
+  await Promise.all(emails.map((email) => trusted.add(email, '192.0.2.1')));
+  for (let batch = 0; batch < 60; batch++)
+    await times(1000, (n) => counters.increment(`ip:192.0.2.1:${accountKey(`${batch}-${n}@example.com`)}`));
+  expect(await redis.send('INFO', 'stats')).toMatch(/evicted_keys:[1-9]\d{4}/);
+  await counters.decrement('an-evicted-counter');
+  expect(await redis.send('EXISTS', 'sounds:rate-limit:failedSignIns:an-evicted-counter')).toBe(0);
+  const ofAnotherGateway = createTrustedClients(redis);
+  const found = await Promise.all(emails.map((email) => ofAnotherGateway.has(email, '192.0.2.1')));
+  expect(tally(found.map(String))).toEqual({ true: 1000 });
 });
 
 const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${tmpdir()}/nodes-${process.pid}.conf`];

@@ -99,12 +99,15 @@ export function errorsOf({ guard, params, query, headers, body, errors = [] }: E
   ];
 }
 
+const windowWords: Record<number, string> = { 60000: 'a minute', 3600000: 'an hour' };
+
 /** Returns the description of an endpoint, with its default limits. */
 export function descriptionOf({ description, limits = [] }: Endpoint): string {
   const table: Record<string, Limit> = limitTable(defaultRateLimits);
   const parts = limits.map((name) => {
     const { limit, what, windowMs, per } = table[name] as Limit;
-    return `${limit} ${what} ${windowMs === 60_000 ? 'a minute' : 'an hour'} for one ${per}`;
+    const window = windowWords[windowMs] ?? `in ${windowMs / 60_000} minutes`;
+    return `${limit} ${what} ${window} for one ${per}`;
   });
   return parts.length === 0 ? description : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
 }

@@ -59,6 +59,8 @@ type ApiErrorOptions = {
   headers?: Record<string, string>;
   /** One of the reasons of the code. Default: usualReason. */
   reason?: ErrorReason | undefined;
+  /** Name of the limit that caused a 429. Logged, never sent. */
+  limit?: string;
   /** Name of the wrong field of the body, query parameter or header. */
   field?: string | undefined;
   /** Status that RFC 9110 requires instead of that of the code. */
@@ -69,16 +71,18 @@ type ApiErrorOptions = {
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
+  readonly limit: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    { cause, headers, reason = usualReason[code], field, status }: ApiErrorOptions = {},
+    { cause, headers, reason = usualReason[code], field, status, limit }: ApiErrorOptions = {},
   ) {
     super(message, { cause });
     this.code = code;
     this.status = status ?? statusOfCode[code];
+    this.limit = limit;
     this.headers = {
       ...headers,
       ...(reason !== undefined && { 'X-Error-Reason': reason }),
@@ -106,9 +110,10 @@ export const serverError = (cause: unknown) =>
 
 export const envelope = ({ code, message }: { code: ErrorCode; message: string }) => ({ error: { code, message } });
 
-/** Returns the 429 of every limit. @param waitMs time until a request may succeed, rounded up to seconds */
-export const tooManyRequests = (waitMs: number, reason: ErrorReason) =>
+/** Returns the 429 of a limit of the gateway. @param waitMs time until a request may succeed, rounded up to seconds */
+export const tooManyRequests = (waitMs: number, reason: ErrorReason, limit: string) =>
   new ApiError('rate_limited', 'Too many requests. Wait as many seconds as Retry-After says.', {
     reason,
+    limit,
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   });

@@ -22,6 +22,7 @@ function fromExpress(error: unknown): ApiError {
 export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
   const error = thrown instanceof ApiError ? thrown : fromExpress(thrown);
   if (error.status >= 500) res.err = error.cause instanceof Error ? error.cause : error;
+  if (error.limit !== undefined) res.locals.limit = error.limit;
   if (res.headersSent) {
     next(thrown); // Express then cuts the connection of a response that has begun
     return;
@@ -31,4 +32,5 @@ export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
     .set({ ...error.headers, 'Cache-Control': 'no-store' })
     .status(error.status)
     .json(envelope(error));
+  res.emit('result');
 };

@@ -45,7 +45,7 @@ const messageOf = (req: Request, res: Response) =>
   `${res.locals.operation ?? `${req.method} ${withoutSecrets(req.originalUrl)}`} ${statusSeen(res) ?? 'aborted'}`;
 
 function lineOf(req: Request, res: Response, durationMs: number) {
-  const { operation, caller, trace } = res.locals;
+  const { operation, caller, trace, limit } = res.locals;
   const { requestsLimit } = req;
   return {
     traceId: trace.id,
@@ -56,6 +56,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
     ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
+    ...(limit !== undefined && { limit }),
     ...(requestsLimit && { rateLimit: { limit: requestsLimit.limit, remaining: requestsLimit.remaining } }),
   };
 }

@@ -65,7 +65,8 @@ async function sendData(json: Readable, res: Response) {
 /** Returns a signal that aborts when the client disconnects before it has the response. */
 function goneSignal(res: Response): AbortSignal {
   const controller = new AbortController();
-  res.once('close', () => controller.abort());
+  if (res.closed) controller.abort();
+  else res.once('close', () => controller.abort());
   return controller.signal;
 }
 
@@ -94,9 +95,11 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         .set('Cache-Control', 'no-store')
         .status(endpoint.status ?? 200)
         .type('json');
-      if (payload instanceof Readable) return await sendData(payload, res);
-      const text = JSON.stringify(payload);
-      res.set('Content-Length', String(Buffer.byteLength(text))).end(text); // res.json() would add an ETag
+      if (payload instanceof Readable) await sendData(payload, res);
+      else {
+        const text = JSON.stringify(payload);
+        res.set('Content-Length', String(Buffer.byteLength(text))).end(text); // res.json() would add an ETag
+      }
     } else {
       res.set('Cache-Control', 'private, no-cache');
       // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.
@@ -110,6 +113,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         res.vary('Accept-Encoding').json(await handle());
       }
     }
+    res.emit('result');
     if (endpoint.guard !== 'user') context.recordLastSeen(caller); // endpoints of users may end their account
     if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { type Options, rateLimit } from 'express-rate-limit';
+import { type RateLimitInfo, rateLimit } from 'express-rate-limit';
+import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
@@ -20,51 +21,74 @@ type Parts = Readonly<{
   metrics: Metrics | null;
 }>;
 
+type Condition = (req: Request, res: Response) => boolean | Promise<boolean>;
+
+/** Wait after a limit that is exceeded only because of attempts whose results are not known yet. */
+const busyMs = 3_000;
+
+function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, metrics }: Parts): RequestHandler[] {
+  const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
+  const pending = new LRUCache<string, number>({ max: 10_000 }); // attempts whose results are not known yet
+
+  const info = `${name}Limit` as 'requestsLimit';
+  const counters = [{ info, store: memoryStore(), skip: isExempt }];
+  if (redis !== null) {
+    const skip: Condition = async (req, res) => redis.problem() !== null || (await isExempt(req, res));
+    const sharedInfo = counts ? (`${name}SharedLimit` as typeof info) : info;
+    counters.push({ info: sharedInfo, store: redisStore(name, windowMs, redis), skip });
+  }
+  const middleware = counters.map(({ info: requestPropertyName, store, skip }) =>
+    rateLimit({
+      ...{ windowMs, limit, keyGenerator, legacyHeaders, requestPropertyName, store, skip },
+      passOnStoreError: true,
+      logger: { error() {}, warn() {} }, // redis.ts logs failures
+      handler(req, _res, next) {
+        const { used, limit, key, resetTime } = req[requestPropertyName] as RateLimitInfo;
+        const isBusy = used - (pending.get(key) ?? 0) < limit;
+        const waitMs = isBusy ? busyMs : Number(resetTime) - Date.now();
+        next(tooManyRequests(waitMs, isBusy ? 'limit_requests' : reason, name));
+      },
+    }),
+  );
+  if (counts === undefined) return middleware;
+
+  /** Gives an attempt back if its result does not count. */
+  function settle(req: Request, res: Response, key: string) {
+    pending.set(key, (pending.get(key) ?? 1) - 1);
+    metrics?.rateLimitDecisions.inc({ bucket: name, decision: res.locals.limit === name ? 'limited' : 'allowed' });
+    if (counts?.(res)) return;
+    for (const { info, store } of counters)
+      if (Number(req[info]?.resetTime) > Date.now()) store.decrement(key).catch(() => {}); // redis.ts logs failures
+  }
+  const attempt: RequestHandler = async (req, res, next) => {
+    if (!(await isExempt(req, res))) {
+      const key = keyGenerator(req, res);
+      pending.set(key, (pending.get(key) ?? 0) + 1);
+      res.once('result', () => settle(req, res, key)); // unlike 'finish', also if the client has disconnected
+    }
+    next();
+  };
+  return [attempt, ...middleware];
+}
+
 /**
  * Returns the middleware of each limit. A request counts in this process and, while Redis is up, in Redis too, so that
  * no process exceeds the limit while Redis fails and recovers.
  */
-export function createLimiters({ config, trustedClients, activeKeys, redis, metrics }: Parts): Limiters {
-  const exempts: Record<Exempt, (req: Request, res: Response) => boolean | Promise<boolean>> = {
-    trustedClients: (req, res) => trustedClients.has(emailOf(res), clientAddress(req)),
+export function createLimiters(parts: Parts): Limiters {
+  const { config, trustedClients, activeKeys } = parts;
+  const isTrusted = (req: Request, res: Response) => {
+    res.locals.isTrusted ??= trustedClients.has(emailOf(res), clientAddress(req));
+    return res.locals.isTrusted;
+  };
+  const exempts: Record<Exempt, Condition> = {
+    trustedClients: isTrusted,
+    untrustedClients: async (req, res) => !(await isTrusted(req, res)),
     activeKeys: (_req, { locals: { caller } }) => caller?.via !== 'api_key' || activeKeys.has(caller.keyHash),
   };
-
-  function limiter(name: string, row: Limit): RequestHandler[] {
-    const { windowMs, limit, keyGenerator, counts, exempt, reason, legacyHeaders = false } = row;
-    const info = `${name}Limit` as 'requestsLimit';
-    const isExempt = exempt ? exempts[exempt] : () => false;
-    const options: Partial<Options> = {
-      windowMs,
-      limit,
-      keyGenerator,
-      legacyHeaders,
-      skip: isExempt,
-      requestPropertyName: info,
-      skipSuccessfulRequests: counts !== undefined,
-      requestWasSuccessful: (_req, res) => counts?.(res) === false,
-      handler(req, _res, next) {
-        if (counts) metrics?.rateLimitDecisions.inc({ bucket: name, decision: 'limited' });
-        next(tooManyRequests(Number(req[info]?.resetTime) - Date.now(), reason));
-      },
-    };
-    const passed: RequestHandler = (req, res, next) => {
-      if (counts) res.setMaxListeners(res.getMaxListeners() + 2); // each of the two limiters adds a listener
-      if (counts && req[info]) metrics?.rateLimitDecisions.inc({ bucket: name, decision: 'allowed' });
-      next();
-    };
-    const perProcess = rateLimit({ ...options, store: memoryStore() });
-    if (redis === null) return [perProcess, passed];
-    const shared = rateLimit({
-      ...options,
-      store: redisStore(name, windowMs, redis),
-      skip: async (req, res) => redis.problem() !== null || (await isExempt(req, res)),
-      passOnStoreError: true,
-      logger: { error() {}, warn() {} }, // redis.ts logs failures
-    });
-    return [perProcess, shared, passed];
-  }
-
-  const rows = Object.entries<Limit>(limits(config.rateLimits));
-  return Object.fromEntries(rows.map(([name, row]) => [name, limiter(name, row)])) as Limiters;
+  const rows = Object.entries<Limit>(limits(config.rateLimits)).map(([name, row]) => {
+    const isExempt = row.exempt ? exempts[row.exempt] : () => false;
+    return [name, createLimiter(name, row, isExempt, parts)];
+  });
+  return Object.fromEntries(rows) as Limiters;
 }

@@ -5,7 +5,7 @@ import { clientKey, networkKey } from '../model/client-address.ts';
 import { withNewDeadlines } from '../request-context.ts';
 
 const longestWaitMs = 4_000;
-const busy = () => tooManyRequests(3_000, 'limit_requests');
+const busy = () => tooManyRequests(3_000, 'limit_requests', 'passwordQueue');
 
 /**
  * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.

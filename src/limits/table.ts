@@ -5,11 +5,12 @@ import type { ErrorReason } from '../errors.ts';
 import type { UserCaller } from '../model/caller.ts';
 import { accountKey, clientAddress, clientKey } from '../model/client-address.ts';
 
-export type Exempt = 'trustedClients' | 'activeKeys';
+export type Exempt = 'trustedClients' | 'untrustedClients' | 'activeKeys';
 
 /** Limit, with options of express-rate-limit and of this service. */
-export type Limit = Pick<Options, 'windowMs' | 'limit' | 'keyGenerator'> & {
-  /** Tells whether a finished attempt counts. By default every request counts. */
+export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
+  keyGenerator: (req: Request, res: Response) => string;
+  /** Tells by its result whether an attempt counts. By default every request counts. */
   counts?: (res: Response) => boolean;
   exempt?: Exempt;
   reason: ErrorReason;
@@ -42,7 +43,14 @@ const perCaller = keyed('caller', callerKey);
 const perClient = keyed('client', client);
 const perAccount = keyed('account', (_req, res) => account(res));
 const perAccountAndClient = keyed('account and client', (req, res) => `${client(req)}:${account(res)}`);
-const perUntrusted = { ...perAccount, per: 'account from untrusted clients', exempt: 'trustedClients' } as const;
+const trustedAreExempt = { exempt: 'trustedClients' } as const;
+const perUntrusted = { ...perAccount, per: 'account from untrusted clients', ...trustedAreExempt };
+const perUntrustedClient = { ...perClient, per: 'client that the account does not trust', ...trustedAreExempt };
+const perTrusted = {
+  ...perAccountAndClient,
+  per: 'account from a trusted client',
+  exempt: 'untrustedClients',
+} as const;
 const perUser = keyed('user', (_req, res) => `user:${user(res).userId}`);
 const perSession = keyed('session', (_req, res) => `session:${session(res)}`);
 
@@ -50,16 +58,17 @@ function status(...counted: number[]) {
   return { counts: ({ statusCode }: Response) => counted.includes(statusCode) };
 }
 const minute = { windowMs: 60_000 };
+const tenMinutes = { windowMs: 600_000 };
 const hour = { windowMs: 3_600_000 };
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
-/** Tells whether no query has verified the API key of a request. */
-const isUnverified = ({ statusCode, locals }: Response) => statusCode >= 400 || locals.operation === undefined;
+/** Tells whether no query has verified the API key of a request. Requests beyond a limit do not count. */
+const isUnverified = ({ statusCode, locals }: Response) =>
+  statusCode !== 429 && (statusCode >= 400 || locals.operation === undefined);
 const unknown = { ...requests, what: 'unknown API keys', counts: isUnverified, exempt: 'activeKeys' } as const;
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
 const passwords = { ...attempts, what: 'wrong passwords' };
-const failures = { ...attempts, what: 'failed sign-ins', counts: ({ statusCode }: Response) => statusCode !== 200 };
-const codes = { ...attempts, what: 'wrong codes', ...hour };
-const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400, 500) };
+const codes = { ...attempts, what: 'wrong codes' };
+const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400) };
 /** Tells whether a sign-up mailed a code. One that returned a session did not. */
 const isMailed = ({ statusCode, locals }: Response) =>
   statusCode === 200 && !('access_token' in (locals.payload?.data ?? {}));
@@ -73,18 +82,21 @@ export function limits(rates: Config['rateLimits']) {
     requests: { ...requests, limit, ...minute, ...perCaller },
     unknownApiKeys: { ...unknown, limit: rates.anonymousPerMinute, ...minute, ...perClient },
     // Endpoints apply limits per client first, so that attempts beyond them create no counters for made-up addresses.
-    failedSignInsPerClient: { ...failures, limit: 100, ...hour, ...perClient },
+    failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perUntrustedClient },
     failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
     failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },
     failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perUntrusted },
-    failedCodesPerClient: { ...failures, what: 'failed codes', limit: 100, ...hour, ...perClient },
-    failedCodes: { ...codes, limit: 10, ...perAccountAndClient },
-    failedCodesInTotal: { ...codes, limit: 100, ...perUntrusted },
+    failedCodesPerClient: { ...codes, limit: 100, ...tenMinutes, ...perUntrustedClient },
+    failedCodes: { ...codes, limit: 10, ...hour, ...perAccountAndClient },
+    failedCodesInTotal: { ...codes, limit: 100, ...hour, ...perUntrusted },
     // Counts per session, so that a thief of one can neither guess the password nor stop its owner from changing it.
     rejectedPasswords: { ...attempts, what: 'rejected passwords', limit: 10, ...hour, ...perSession },
     signUps: { ...signUps, limit: rates.signUpsPerHour, ...hour, ...perClient },
+    mailsFromClient: { ...mails, limit: 30, ...perUntrustedClient },
     mailsToAddress: { ...mails, limit: 5, ...perAccount },
-    mailsFromClient: { ...mails, limit: 30, ...perClient },
+    // Count separately, so that mails after sign-ups with an address do not stop its owner from recovering the account.
+    recoveryMailsToAddress: { ...mails, limit: 5, ...perUntrusted },
+    recoveryMailsFromTrusted: { ...mails, limit: 5, ...perTrusted },
     exports: { reason: 'limit_exports', what: 'exports', ...status(200), limit: 5, ...hour, ...perUser },
   } satisfies Record<string, Limit>;
 }

@@ -142,7 +142,7 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
   not_found: failure(notFound('sound'), 'The resource does not exist or is not visible to the caller.'),
   rate_limited: failure(
-    tooManyRequests(1000, 'limit_requests'),
+    tooManyRequests(1000, 'limit_requests', 'requests'),
     'Too many requests. Wait as many seconds as `Retry-After` says.',
     'Retry-After',
   ),

@@ -83,7 +83,7 @@ export const authEndpoints = [
       'If e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
       'send the mailed code to `/auth/verify`. That response is the same for an address that has an account, and its ' +
       '`user.id` is a placeholder: the id of the account comes with its session. After a 500 sign in instead of ' +
-      'trying again, because the account may exist. `/auth/recover` and `/auth/resend` share the limits of mails.',
+      'trying again, because the account may exist. `/auth/resend` shares the limit of mails to an account.',
     guard: 'none',
     body: body({ email, password: newPassword, full_name: optional(fullName) }).meta({ id: 'SignUpRequest' }),
     limits: ['signUps', 'mailsToAddress'],
@@ -106,7 +106,7 @@ export const authEndpoints = [
     summary: 'Sign in',
     description:
       'An unknown e-mail address, a wrong password and a deactivated account get the same 401. The response is also ' +
-      '429 while Supabase Auth is overloaded.',
+      '429 while Supabase Auth is overloaded. An account trusts a client for 30 days after a sign-in.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Done, endpoint } from '../endpoint.ts';
+import { Done, type Endpoint, endpoint } from '../endpoint.ts';
 import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
 import { body, exactText, notAnObject, optional, text } from '../model/fields.ts';
 import {
@@ -41,6 +41,7 @@ function mailEndpoint(
   type: CodeType,
   summary: string,
   description: string,
+  limits: NonNullable<Endpoint['limits']>,
 ) {
   return endpoint({
     method: 'post',
@@ -50,7 +51,7 @@ function mailEndpoint(
     description,
     guard: 'none',
     body: body({ email }).meta({ id }),
-    limits: ['mailsFromClient', 'mailsToAddress'],
+    limits,
     response: Done,
     handle: async ({ context, body, ip, log }) => {
       const notSent = mailNotSent(context.metrics, log, type);
@@ -74,6 +75,7 @@ export const recoveryEndpoints = [
     'Mail a code for a forgotten password',
     'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
       'has an account.',
+    ['mailsFromClient', 'recoveryMailsToAddress', 'recoveryMailsFromTrusted'],
   ),
   mailEndpoint(
     'resend',
@@ -81,6 +83,7 @@ export const recoveryEndpoints = [
     'signup',
     'Mail the confirmation code again',
     'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
+    ['mailsFromClient', 'mailsToAddress'],
   ),
 
   endpoint({

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { holdingAuth, reject, times } from '../limits/bursts.ts';
 import { token } from '../support/access-token.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
@@ -85,6 +86,37 @@ test('the log has the address or IPv6 network of clients with rejected requests,
   expect(lines.map(({ ip }) => ip)).toEqual(['2001:db8:1:2::/64', v4, v4, none, none, none, v4]);
   expect(gateway.logged).toHaveLength(1 + ids.length);
   await gateway.close();
+});
+
+test('the log line of a 429 names its limit, also if Auth or the queue of password calls rejected', async () => {
+  const env = { LOG_LEVEL: 'info', PASSWORD_CALLS_AT_ONCE: '1', RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' };
+  const { held, behave, release } = holdingAuth();
+  await withSupabase(
+    behave,
+    async (api, { logged }) => {
+      const limitOf = async (id: string, { status }: { status: number }) => {
+        expect(status).toBe(429);
+        return (await linesOf(logged, [id]))[0].limit;
+      };
+      const send = (id: string, email = newEmail()) =>
+        api.post('/auth/signin').set({ 'X-Request-Id': id, 'X-Forwarded-For': '192.0.2.1' }).send({ email, password });
+      const calls = times(2, async (n) => await send(`held-${n}`));
+      await expect.poll(() => held.length).toBe(1);
+      expect(await limitOf('queue', await send('queue'))).toBe('passwordQueue');
+      release((res) => reject(res, 429, 'over_request_rate_limit'));
+      await calls;
+      expect(await limitOf('auth', await send('auth'))).toBe('auth');
+      release(reject);
+      const email = newEmail();
+      for (let n = 0; n < 10; n++) await send(`wrong-${n}`, email).expect(401);
+      expect(await limitOf('minute', await send('minute', email))).toBe('failedSignIns');
+      const asUser = await token();
+      await api.get('/nope').auth(asUser, bearer).expect(404);
+      const request = api.get('/nope').auth(asUser, bearer).set('X-Request-Id', 'request');
+      expect(await limitOf('request', await request)).toBe('requests');
+    },
+    env,
+  );
 });
 
 test('the log has the cause of a failed call to Supabase, which was sent the request id', async () => {

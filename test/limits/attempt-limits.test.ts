@@ -1,11 +1,13 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, vi } from 'vitest';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { newEmail, password, test } from '../support/test.ts';
-import { countingAuth, inOnePacket, reject, signIn, tally, times, withTwoGateways } from './bursts.ts';
+import { countingAuth, holdingAuth, inOnePacket, reject, signIn, tally, times, withTwoGateways } from './bursts.ts';
 
 const behindProxy = { TRUST_PROXY: '1' };
+
+const statusOf = ({ status }: { status: number }) => status;
 
 /** Returns a client address in one of the 256 networks of an IPv6 /56. */
 const inNetwork = (network: number) => `2001:db8:1:1${network.toString(16).padStart(2, '0')}::1`;
@@ -42,45 +44,67 @@ test('two gateways with one Redis pass exactly ten of 100 wrong passwords, witho
   expect(warnings).toEqual([]);
 });
 
-test('successful sign-ins, and errors and limits of Auth, do not count as failed sign-ins', async () => {
-  let failure: number | undefined;
-  const behave: RequestListener = (_req, res) =>
-    failure ? reject(res, failure, 'over_request_rate_limit') : sendSession(res);
-  await withSupabase(behave, async (api) => {
-    const email = newEmail();
-    for (const [status, expected] of [
-      [undefined, 200],
-      [502, 500],
-      [429, 429],
-    ] as const) {
-      failure = status;
-      for (let count = 0; count < 11; count++) expect((await signIn(api, email)).status).toBe(expected);
-    }
-    failure = undefined;
-    expect((await signIn(api, email)).status).toBe(200);
+test.for(['signin', 'verify', 'signup', 'recover'])(
+  'errors and limits of Auth count in no limit of POST /auth/%s',
+  async (path) => {
+    let failure: number | undefined;
+    const behave: RequestListener = (_req, res) =>
+      failure ? reject(res, failure, 'over_request_rate_limit') : sendSession(res);
+    await withSupabase(
+      behave,
+      async (api) => {
+        const fields = { email: newEmail(), password, code: '12345678', type: 'recovery' };
+        const attempt = async () => (await api.post(`/auth/${path}`).send(fields)).status;
+        for (const [status, answer] of [
+          [500, 500],
+          [502, 500],
+          [429, 429],
+        ] as const) {
+          failure = status;
+          for (let round = 0; round < 7; round++) expect(tally(await times(16, attempt))).toEqual({ [answer]: 16 });
+        }
+        failure = undefined;
+        expect(await attempt()).toBe(200);
+      },
+      { SIGN_UP_LIMIT_PER_HOUR: '16' },
+    );
+  },
+);
+
+test.for([
+  ['signin', { password: 'guess' }],
+  ['verify', { type: 'recovery', code: '12345678' }],
+] as const)('POST /auth/%s lets neighbours in while one device repeats one wrong attempt', async ([path, guess]) => {
+  await withSupabase(countingAuth().behave, async (api, { port }) => {
+    const [trusted, device] = [newEmail(), newEmail()];
+    expect(await signIn(api, trusted)).toMatchObject({ status: 200 });
+    const tried = await inOnePacket(port, Array(100).fill(attempt(path, { email: device, ...guess })));
+    expect(tally(tried)).toEqual({ 401: 10, 429: 90 });
+    for (const email of [trusted, newEmail()]) expect(await signIn(api, email)).toMatchObject({ status: 200 });
   });
 });
 
-test('an attempt whose client disconnected before the response counts', async () => {
-  const waiting: ServerResponse[] = [];
+test('80 people at one address are signed in after waiting for Retry-After at most four times', async () => {
+  const { held, behave, hold, release } = holdingAuth();
   await withSupabase(
-    (_req, res) => waiting.push(res),
-    async (api, { url }) => {
-      const email = newEmail();
-      const leaving = new AbortController();
-      const init = {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ email, password }),
-        signal: leaving.signal,
-      };
-      const gone = times(10, () => fetch(`${url}/auth/signin`, init).catch(() => 'gone'));
-      await expect.poll(() => waiting.length).toBe(8);
-      leaving.abort();
-      await gone;
-      expect((await signIn(api, email)).status).toBe(429);
-      for (const res of waiting) res.destroy();
+    behave,
+    async (api, { arrived }) => {
+      let waiting = Array.from({ length: 80 }, newEmail);
+      let sent = 0;
+      for (let round = 0; round <= 4; round++) {
+        hold();
+        const signIns = Promise.all(waiting.map((email) => signIn(api, email)));
+        sent += waiting.length;
+        await expect.poll(() => [arrived(), held.length]).toEqual([sent, 8]);
+        release();
+        const answers = await signIns;
+        const rejected = answers.filter(({ status }) => status === 429);
+        expect(rejected.filter(({ retryAfter }) => retryAfter !== 3)).toEqual([]);
+        waiting = waiting.filter((_email, index) => answers[index]?.status === 429);
+      }
+      expect(waiting).toEqual([]);
     },
+    behindProxy,
   );
 });
 
@@ -137,6 +161,26 @@ test.for([
     const [trusted = ''] = await redis.keys('sounds:trusted-client:*');
     expect(await redis.ttl(trusted)).toBeGreaterThan(29 * 24 * 3_600);
   });
+});
+
+test('100 wrong passwords of one client stop neighbours for ten minutes, but not trusted clients', async () => {
+  await withSupabase(
+    countingAuth().behave,
+    async (api) => {
+      const trusted = newEmail();
+      expect(await signIn(api, trusted)).toMatchObject({ status: 200 });
+      for (let round = 0; round < 10; round++)
+        expect(tally((await times(10, () => signIn(api, newEmail(), { secret: 'guess' }))).map(statusOf))).toEqual({
+          401: 10,
+        });
+      const stopped = await signIn(api, newEmail());
+      expect(stopped).toMatchObject({ status: 429, reason: 'limit_attempts' });
+      expect(stopped.retryAfter).toBeGreaterThan(500);
+      expect(stopped.retryAfter).toBeLessThanOrEqual(600);
+      expect(await signIn(api, trusted)).toMatchObject({ status: 200 });
+    },
+    { ...behindProxy, PASSWORD_CALLS_AT_ONCE: '20' },
+  );
 });
 
 test('the limits of sign-ups and mails apply to all networks of one IPv6 /56 together', async () => {

@@ -51,6 +51,25 @@ export function countingAuth() {
   return { behave, seen };
 }
 
+/** Returns an Auth server that holds every call until `release`, and again after `hold`. */
+export function holdingAuth() {
+  const held: ServerResponse[] = [];
+  let answer: ((res: ServerResponse) => unknown) | undefined;
+  const behave: RequestListener = async (req, res) => {
+    await text(req);
+    if (answer) answer(res);
+    else held.push(res);
+  };
+  const release = (released: typeof answer = sendSession) => {
+    answer = released;
+    for (const res of held.splice(0)) released(res);
+  };
+  const hold = () => {
+    answer = undefined;
+  };
+  return { held, behave, hold, release };
+}
+
 /** Waits until these gateways use Redis. */
 export const untilShared = (...gateways: Gateway[]) =>
   expect.poll(() => gateways.every(({ logged }) => logged.join('').includes('Redis is connected'))).toBe(true);

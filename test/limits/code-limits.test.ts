@@ -79,35 +79,3 @@ test('ten rejected passwords an hour limit one session, not the other sessions o
     },
   );
 });
-
-test('the limits of five mails to an address and 30 for a client count only mails that were sent', async () => {
-  let calls = 0;
-  const behave: RequestListener = (req, res) => {
-    if (req.url?.includes('/signup')) return sendSession(res); // a sign-up sends no mail
-    const turn = ++calls > 6 ? 'sent' : calls % 2;
-    if (turn === 0) return req.socket.destroy();
-    if (turn === 1) return reject(res, 429, 'over_request_rate_limit');
-    return res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
-  };
-  await withSupabase(
-    behave,
-    async (api) => {
-      const email = newEmail();
-      const ask = (path: 'recover' | 'resend', address: string, client: number) =>
-        api
-          .post(`/auth/${path}`)
-          .set(...from(client))
-          .send({ email: address });
-      await api.post('/auth/signup').send({ email, password }).expect(200);
-      for (const status of [429, 500, 429, 500, 429, 500]) await ask('recover', email, 49).expect(status);
-      for (let count = 0; count < 5; count++)
-        await ask(count % 2 === 0 ? 'recover' : 'resend', email, count).expect(200);
-      await ask('recover', email, 50).expect(429).expect('X-Error-Reason', 'limit_mails');
-      await ask('resend', ` ${email.toUpperCase()}`, 51).expect(429);
-      const asked = await times(31, async () => (await ask('recover', newEmail(), 60)).status);
-      expect(tally(asked)).toEqual({ 200: 30, 429: 1 });
-      await ask('recover', newEmail(), 61).expect(200);
-    },
-    { TRUST_PROXY: '1' },
-  );
-});

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { inOnePacket, reject, tally } from '../limits/bursts.ts';
+import { inOnePacket, reject, tally, times } from '../limits/bursts.ts';
 import { apiAt, bearer } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
@@ -99,6 +100,19 @@ describe('the limit of unknown API keys', () => {
     let number = 0;
     for (const call of [...calls, ...calls]) await call().auth(unissuedKey(number++), bearer);
     await api.get('/sounds').auth(unissuedKey(number), bearer).expect(429);
+    await gateway.close();
+  });
+
+  test('requests of one new key beyond its limit do not stop other new keys of its client', async ({ api, sql }) => {
+    const gateway = await startGateway({ API_KEY_RATE_LIMIT_PER_MINUTE: '2', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4' });
+    const owner = await signUp(api);
+    const [busy, other] = [await issueKey(sql, owner), await issueKey(sql, owner)];
+    const statuses = await times(
+      8,
+      async () => (await clientWith(gateway, busy).get(`/sounds/${randomUUID()}`)).status,
+    );
+    expect(tally(statuses)).toEqual({ 404: 2, 429: 6 });
+    await clientWith(gateway, other).get('/me').expect(200);
     await gateway.close();
   });
 

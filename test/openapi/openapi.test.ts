@@ -60,6 +60,14 @@ test('every body, object and enumeration has a name for generated clients', () =
   expect(found).toEqual([]);
 });
 
+test('descriptions name the default limits with their windows', () => {
+  const limitsOf = (path: string) => document.paths[path].post.description.match(/Beyond .*/)[0];
+  expect(limitsOf('/auth/signin')).toContain(
+    '100 wrong passwords in 10 minutes for one client that the account does not trust, or 10 wrong passwords a minute',
+  );
+  expect(limitsOf('/auth/recover')).toContain('5 mails an hour for one account from untrusted clients');
+});
+
 test('the guide has a table of contents and links only to pages that the service serves', async () => {
   const page = await readFile('src/openapi/assets/guide.html', 'utf8');
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `#${id}`);

@@ -43,6 +43,7 @@ const tooManyRequests = (cause: AuthError) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
     cause,
     reason: 'limit_attempts', // errors about the limit of mails are hidden from clients
+    limit: 'auth',
     headers: { 'Retry-After': '60' },
   });
 

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { createPasswordQueue } from './limits/password-queue.ts';
 import { createTrustedClients } from './limits/trusted-clients.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
@@ -35,7 +34,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     /** Null unless METRICS_PORT is set. */
     metrics,
     upstream,
-    auth: createAuth(config, upstream.fetch, createPasswordQueue(config.passwordCallsAtOnce)),
+    auth: createAuth(config, upstream.fetch),
     data,
     files: createFiles(config, clients),
     verify: createVerifier(config, upstream.fetch),

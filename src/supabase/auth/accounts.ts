@@ -10,9 +10,9 @@ import {
   type Faults,
   invalidRequest,
   mapAuthError,
-  type PasswordQueue,
 } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
+import type { PasswordQueue } from './password-queue.ts';
 import { weakPassword } from './sign-up.ts';
 
 /** Purpose of a mailed code. */
@@ -109,9 +109,12 @@ export function createAccounts(call: AuthCall, inPasswordQueue: PasswordQueue) {
     });
   }
 
+  /** Sets a password with the token of a session, which makes the client a trusted one. */
   const putPassword = (token: string, body: object, ip: string) =>
-    inPasswordQueue(ip, async () =>
-      expectAnswer(JsonObject, await call('user', { ip, method: 'PUT', body, bearer: token })),
+    inPasswordQueue(
+      ip,
+      async () => expectAnswer(JsonObject, await call('user', { ip, method: 'PUT', body, bearer: token })),
+      { isTrusted: true },
     );
 
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */

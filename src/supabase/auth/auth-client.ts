@@ -1,7 +1,8 @@
 import type { Config } from '../../config.ts';
 import type { Fetch } from '../fetch.ts';
 import { createAccounts } from './accounts.ts';
-import { createAuthCall, type PasswordQueue } from './call.ts';
+import { createAuthCall } from './call.ts';
+import { createPasswordQueue } from './password-queue.ts';
 import { createSettings } from './settings.ts';
 import { createSessions } from './sign-in.ts';
 import { createSignUp } from './sign-up.ts';
@@ -9,12 +10,10 @@ import { createSignUp } from './sign-up.ts';
 // Calls the REST API of Auth, because the session methods of the SDK are not made for servers: concurrent refreshes can
 // return another user's session, a refresh against a 503 blocks for half a minute, and errors lose status or code.
 
-/**
- * Returns the calls to Supabase Auth.
- * @param inPasswordQueue bounds the calls that hash a password
- */
-export function createAuth(config: Config, fetch: Fetch, inPasswordQueue: PasswordQueue) {
+/** Returns the calls to Supabase Auth. */
+export function createAuth(config: Config, fetch: Fetch) {
   const call = createAuthCall(config, fetch);
+  const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
   const { settings } = createSettings(call);
   return {
     ...createSignUp(call, inPasswordQueue, settings),

@@ -82,18 +82,6 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
 
 export type AuthCall = ReturnType<typeof createAuthCall>;
 
-/**
- * Makes a call that hashes a password when the queue allows it.
- * @param ip address of the client
- * @param options for the queue: whether the client is trusted, and the signal that cancels a waiting call
- * @throws ApiError rate_limited when too many calls wait
- */
-export type PasswordQueue = <T>(
-  ip: string,
-  call: () => Promise<T>,
-  options?: { isTrusted?: boolean; gone?: AbortSignal | undefined },
-) => Promise<T>;
-
 /** Validates a response of Auth. @throws ApiError server_error for a shape that Auth does not document */
 export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {
   const result = schema.safeParse(answer);

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { IdTokenProvider } from '../../config.ts';
 import { tokenRejected, unauthorized } from '../../errors.ts';
 import { Tokens } from '../../model/session.ts';
-import { type AuthCall, AuthError, expectAnswer, mapAuthError, type PasswordQueue } from './call.ts';
+import { type AuthCall, AuthError, expectAnswer, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
+import type { PasswordQueue } from './password-queue.ts';
 import { minimumDelay } from './timing.ts';
 
 /** Returns the calls for sessions at Supabase Auth. Clients get errors by Auth's error code, never the text of Auth. */

@@ -1,15 +1,8 @@
 import { Tokens, User } from '../../model/session.ts';
 import { withNewDeadlines } from '../../request-context.ts';
-import {
-  type AuthCall,
-  authErrorIn,
-  expectAnswer,
-  type Faults,
-  invalidRequest,
-  mapAuthError,
-  type PasswordQueue,
-} from './call.ts';
+import { type AuthCall, authErrorIn, expectAnswer, type Faults, invalidRequest, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
+import type { PasswordQueue } from './password-queue.ts';
 import type { Settings } from './settings.ts';
 import { minimumDelay } from './timing.ts';
 

@@ -1,28 +1,13 @@
-import type { RequestListener, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { createPasswordQueue } from '../../src/limits/password-queue.ts';
 import { requestContext } from '../../src/request-context.ts';
+import { createPasswordQueue } from '../../src/supabase/auth/password-queue.ts';
 import { timeLeftMs } from '../../src/supabase/fetch.ts';
+import { holdingAuth, signIn, tally, times, untilShared } from '../limits/bursts.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import { canRunRedis, startRedis } from '../support/redis.ts';
 import { newEmail, password } from '../support/test.ts';
-import { signIn, tally, times } from './bursts.ts';
-
-/** Returns an Auth server that holds every call until `release`. */
-function holdingAuth() {
-  const held: ServerResponse[] = [];
-  let isOpen = false;
-  const behave: RequestListener = async (req, res) => {
-    await text(req);
-    if (isOpen) sendSession(res);
-    else held.push(res);
-  };
-  const release = () => {
-    isOpen = true;
-    for (const res of held.splice(0)) sendSession(res);
-  };
-  return { held, behave, release };
-}
 
 /** Returns a function that enqueues calls, the running calls, and the errors of rejected calls. */
 function callsOf(queue: ReturnType<typeof createPasswordQueue>) {
@@ -97,6 +82,95 @@ test.for([
   calls.push(...Array.from({ length: 16 }, () => call(other)));
   await drain(running, calls);
   expect(rejected).toHaveLength(44);
+});
+
+test.for<[string, (n: number) => string]>([
+  ['client', () => '192.0.2.1'],
+  ['IPv6 /48', (n) => `2001:db8:1:${n.toString(16)}00::1`],
+  ['IPv4 /24', (n) => `203.0.113.${n}`],
+])('trusted calls pass the share of their %s, at most as many as may run at once', async ([, of]) => {
+  const { running, rejected, call } = callsOf(createPasswordQueue(8));
+  const calls: Promise<unknown>[] = [times(60, (n) => call(of(n)))];
+  await Promise.resolve();
+  expect(rejected).toHaveLength(44);
+  for (let n = 0; n < 9; n++) calls.push(call(of(n), { isTrusted: true }));
+  await Promise.resolve();
+  expect(rejected).toHaveLength(45);
+  calls.push(call('198.51.100.1', { isTrusted: true }));
+  await drain(running, calls);
+  expect(rejected).toHaveLength(45);
+});
+
+test('trusted calls start before calls that waited longer, and those beyond their bound wait like others', async () => {
+  const queue = createPasswordQueue(1);
+  const started: string[] = [];
+  const call = (name: string, isTrusted = false): Promise<unknown> =>
+    queue('192.0.2.1', () => Promise.resolve(started.push(name)), { isTrusted });
+  const calls = [call('runs'), call('waits'), call('owner', true)];
+  await Promise.allSettled([
+    ...calls,
+    call('beyond the bound', true),
+    queue('10.0.0.1', async () => started.push('x')),
+  ]);
+  expect(started).toEqual(['runs', 'owner', 'waits', 'x']);
+});
+
+test('a call whose client has gone before it is enqueued never starts, and leaves its place', async () => {
+  const { running, rejected, call } = callsOf(createPasswordQueue(1));
+  const gone = AbortSignal.abort();
+  const calls = [call('10.0.0.1'), call('192.0.2.1', { gone }), call('192.0.2.1', { gone })];
+  await new Promise(setImmediate);
+  expect(rejected).toEqual([busy, busy]);
+  calls.push(call('192.0.2.1'), call('192.0.2.1'));
+  await drain(running, calls);
+  expect(rejected).toHaveLength(2);
+});
+
+test('a sign-in whose client left while the limits waited for Redis takes no place in the queue', async ({ skip }) => {
+  skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
+  const redis = await startRedis();
+  const late: (() => void)[] = [];
+  let isSlow = false;
+  const slowRedis = createServer((socket) => {
+    const server = connect(redis.port, '127.0.0.1').on('error', () => {});
+    server.pipe(socket.on('error', () => {})).on('data', (command) => {
+      const pass = () => server.write(command);
+      if (late.length > 0 || (isSlow && command.includes('failedSignIns'))) late.push(pass);
+      else pass();
+    });
+  });
+  await once(slowRedis.listen(0, '127.0.0.1'), 'listening');
+  const { port } = slowRedis.address() as AddressInfo;
+  const { held, behave, release } = holdingAuth();
+  const REDIS_URL = `redis://127.0.0.1:${port}`;
+  await withSupabase(
+    behave,
+    async (api, gateway) => {
+      await untilShared(gateway);
+      const runs = signIn(api, newEmail(), { from: '10.0.0.1' });
+      await expect.poll(() => held.length).toBe(1);
+      isSlow = true;
+      const leaving = new AbortController();
+      const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': '192.0.2.1' };
+      const body = JSON.stringify({ email: newEmail(), password });
+      const init = { method: 'POST', headers, body, signal: leaving.signal };
+      const gone = times(2, () => fetch(`${gateway.url}/auth/signin`, init).catch(() => null));
+      await expect.poll(() => late.length).toBeGreaterThan(0);
+      leaving.abort();
+      await gone;
+      await expect.poll(() => gateway.logged.join('').match(/signIn aborted/g)).toHaveLength(2);
+      isSlow = false;
+      for (const pass of late.splice(0)) pass();
+      const answers = Array.from({ length: 3 }, () => signIn(api, newEmail()));
+      await Promise.race(answers); // the share of one client is two calls
+      release();
+      const statuses = (await Promise.all([runs, ...answers])).map(({ status }) => status);
+      expect(tally(statuses)).toEqual({ 200: 3, 429: 1 });
+    },
+    { PASSWORD_CALLS_AT_ONCE: '1', REDIS_URL, LOG_LEVEL: 'info', TRUST_PROXY: '1' },
+  );
+  await redis.stop();
+  slowRedis.close();
 });
 
 test('a password call is cancelled if its client disconnects while it waits, not while it runs', async () => {

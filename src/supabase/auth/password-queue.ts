@@ -1,23 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
-import { tooManyRequests } from '../errors.ts';
-import { clientKey, networkKey } from '../model/client-address.ts';
-import { withNewDeadlines } from '../request-context.ts';
+import { tooManyRequests } from '../../errors.ts';
+import { clientKey, networkKey } from '../../model/client-address.ts';
+import { withNewDeadlines } from '../../request-context.ts';
 
 const longestWaitMs = 4_000;
 const busy = () => tooManyRequests(3_000, 'limit_requests', 'passwordQueue');
 
 /**
+ * Counts the calls that run or wait, in total and for each client and network.
+ * @returns a function that adds a call, and returns one that removes it. It returns undefined for a call beyond a bound
+ */
+function createBounds(bounds: { total: number; perKey: number }) {
+  const held: string[][] = [];
+  const countOf = (key: string) => held.filter((keys) => keys.includes(key)).length;
+  return (keys: string[]) => {
+    if (held.length >= bounds.total || keys.some((key) => countOf(key) >= bounds.perKey)) return undefined;
+    held.push(keys);
+    return () => held.splice(held.indexOf(keys), 1);
+  };
+}
+
+/**
  * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
  * @param callsAtOnce number of concurrent calls. Eight times as many may run or wait, a quarter of them for one client
- *   or one network
+ *   or one network. As many may go first, an eighth of them for one client or one network
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
-  const capacity = 8 * callsAtOnce;
-  const share = capacity / 4;
-  const held: string[] = []; // client and network of each call that runs or waits
-  const countOf = (key: string) => held.filter((each) => each === key).length;
+  const total = 8 * callsAtOnce;
+  const hold = createBounds({ total, perKey: total / 4 });
+  const holdFirst = createBounds({ total, perKey: callsAtOnce });
 
   /**
    * Makes a call when a slot is free. Its deadline counts from that moment.
@@ -32,30 +45,31 @@ export function createPasswordQueue(callsAtOnce: number) {
     { isTrusted = false, gone }: { isTrusted?: boolean; gone?: AbortSignal | undefined } = {},
   ): Promise<T> => {
     const keys = [clientKey(ip), networkKey(ip)];
-    const isFull = queue.size + queue.pending >= capacity && !isTrusted;
-    if (isFull || keys.some((key) => countOf(key) >= share)) throw busy();
+    const releaseFirst = isTrusted ? holdFirst(keys) : undefined;
+    const release = releaseFirst ?? hold(keys);
+    if (release === undefined) throw busy();
 
     const leaving = new AbortController();
     const leave = () => leaving.abort(busy());
     const timer = setTimeout(leave, longestWaitMs);
     gone?.addEventListener('abort', leave);
+    if (gone?.aborted) leave(); // the event does not come again
     const stay = () => {
       clearTimeout(timer);
       gone?.removeEventListener('abort', leave);
     };
     const inContext = AsyncLocalStorage.snapshot(); // p-queue would use the context of another call
-    held.push(...keys);
     try {
       return await queue.add(
         () => {
           stay();
           return inContext(() => withNewDeadlines(call));
         },
-        { signal: leaving.signal, priority: isTrusted ? 1 : 0 },
+        { signal: leaving.signal, priority: releaseFirst ? 1 : 0 },
       );
     } finally {
       stay();
-      for (const key of keys) held.splice(held.indexOf(key), 1);
+      release();
     }
   };
 }

@@ -88,7 +88,7 @@ test('the log has the address or IPv6 network of clients with rejected requests,
   await gateway.close();
 });
 
-test('the log line of a 429 names its limit, also if Auth or the queue of password calls rejected', async () => {
+test('the log line of a 429 names its limit, including those of Auth and the password queue', async () => {
   const env = { LOG_LEVEL: 'info', PASSWORD_CALLS_AT_ONCE: '1', RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' };
   const { held, behave, release } = holdingAuth();
   await withSupabase(

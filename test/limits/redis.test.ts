@@ -136,7 +136,7 @@ test('limits still work after Redis has lost its keys and scripts', async ({ fle
   expect(changes(one)).toHaveLength(before);
 });
 
-base('60,000 counters in a full Redis, with the settings of compose.yaml, leave all trusted clients', async () => {
+base('60,000 counters in a Redis with the settings of compose.yaml leave all trusted clients', async () => {
   const { command } = parse(readFileSync('compose.yaml', 'utf8')).services.redis;
   const args = command.slice(command.indexOf('--maxmemory')).with(1, '4mb');
   const server = await startRedis(undefined, { args });

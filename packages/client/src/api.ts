@@ -1,6 +1,9 @@
 import type { Client } from 'openapi-fetch';
 import type { paths } from './document.types.ts';
 
+/** Functions that call the operations of the OpenAPI document. */
+export type Api = Client<paths>;
+
 /** Sends a request. Rejects unless the status of the response is 2xx. */
 export type Send = (request: Request) => Promise<Response>;
 
@@ -16,7 +19,7 @@ type Init = {
  * Creates functions that call the operations of the OpenAPI document. Uses only the types of openapi-fetch, because its
  * code is a quarter of what this package would add to an app.
  */
-export function createApi(url: string, send: Send): Client<paths> {
+export function createApi(url: string, send: Send): Api {
   const call =
     (method: string) =>
     async (path: string, { params = {}, body, signal, fetch = send }: Init = {}) => {
@@ -34,5 +37,5 @@ export function createApi(url: string, send: Send): Client<paths> {
       return { data: await response.json() };
     };
   const [GET, POST, PATCH, DELETE] = ['GET', 'POST', 'PATCH', 'DELETE'].map(call);
-  return { GET, POST, PATCH, DELETE } as unknown as Client<paths>;
+  return { GET, POST, PATCH, DELETE } as unknown as Api;
 }

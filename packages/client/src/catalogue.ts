@@ -1,4 +1,4 @@
-import type { Client } from 'openapi-fetch';
+import type { Api } from './api.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
 import type { Schema } from './schema.ts';
@@ -46,7 +46,7 @@ export function previewOf(sound: Schema<'SoundPreview'>): Schema<'SoundPreview'>
 /** Sounds, and the addresses of their files. */
 export interface Catalogue extends ReturnType<typeof createCatalogue> {}
 
-export function createCatalogue(api: Client<paths>, covers: () => Promise<void>) {
+export function createCatalogue(api: Api, covers: () => Promise<void>) {
   async function page(query: Filters = {}, options?: CallOptions): Promise<Page> {
     const asked = api.GET('/sounds', { params: { query }, ...signalOf(options) });
     const [found] = await Promise.all([answer(asked), covers()]);

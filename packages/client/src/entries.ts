@@ -35,9 +35,12 @@ export function createEntries<Entry>(store: Store, name: string) {
         await save(userId, entries);
       }),
 
-    /** Runs `send` when no other tab or part of the program is sending. @param limitMs maximum wait for other tabs */
+    /**
+     * Runs `send` when no other tab or part of the program is sending.
+     * @param limitMs time limit of the call, half of which it waits for other tabs
+     */
     sending: (userId: string, limitMs: number, send: () => Promise<void>, signal?: AbortSignal) =>
-      unlessAborted(exclusively(`${keyOf(userId)}.sending`, send, limitMs), signal),
+      unlessAborted(exclusively(`${keyOf(userId)}.sending`, send, limitMs / 2), signal),
 
     /** Replaces all entries of a user. */
     replace,

@@ -12,6 +12,9 @@ const idsAtOnce = 100;
 /** Share of the user's requests that unsent changes leave to the app. */
 const shareOfApp = 1 / 3;
 
+/** Other ids are not sent with `ids`, because the service would reject all. */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /** Returns a new favorite for a sound. */
 const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
   sound_id: sound.id,
@@ -55,10 +58,10 @@ export function createFavorites({ api, session, waiting, store, favoritesCopy: c
 
   /** Sends unsent changes until the time limit. Sends the others when the service allows more requests. */
   async function send(options?: CallOptions): Promise<void> {
+    const deadline = performance.now() + timeLimitMs;
     const user = (await session.load())?.user.id;
     if (user === undefined) return;
     const sendAll = async () => {
-      const deadline = performance.now() + timeLimitMs;
       for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
         const pauseMs = service.pauseMs(shareOfApp);
         if (performance.now() + pauseMs >= deadline) {
@@ -119,7 +122,7 @@ export function createFavorites({ api, session, waiting, store, favoritesCopy: c
       const wishes = { ...before, ...(await wanted.read(user.id)) };
       const known = new Set(data.map(({ sound_id }) => sound_id));
       const added = Object.keys(wishes)
-        .filter((id) => wishes[id] && !known.has(id))
+        .filter((id) => wishes[id] && !known.has(id) && uuid.test(id))
         .reverse();
       const list = [
         ...(await newFavorites(added, options)),

@@ -1,6 +1,5 @@
-import type { Client } from 'openapi-fetch';
+import type { Api } from './api.ts';
 import type { Finder } from './catalogue.ts';
-import type { paths } from './document.types.ts';
 import type { Entries } from './entries.ts';
 import type { Favorite, HistoryEntry } from './resources.ts';
 import type { Waiting } from './send.ts';
@@ -9,7 +8,7 @@ import type { Store } from './store.ts';
 
 /** Objects that the parts of a client share. */
 export type Parts = {
-  api: Client<paths>;
+  api: Api;
   session: DeviceSession;
   waiting: Waiting;
   store: Store;

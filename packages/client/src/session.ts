@@ -1,4 +1,4 @@
-import { createApi } from './api.ts';
+import { type Api, createApi } from './api.ts';
 import { browser } from './browser.ts';
 import { answer } from './call.ts';
 import { SoundsError, sessionOver } from './error.ts';
@@ -196,7 +196,7 @@ export function createSession({ url, store, waiting, onSession, onLoad }: Sessio
 export type DeviceSession = ReturnType<typeof createSession>;
 
 /** Creates a client for calls without a token. A 401 does not cause a refresh. */
-export const guestClient = (url: string, limits: Limits) => createApi(url, (request) => send(request, limits));
+export const guestClient = (url: string, limits: Limits): Api => createApi(url, (request) => send(request, limits));
 
 /**
  * Calls `onSession` when the user changes in another tab, which a browser reports if `store` is its localStorage.
@@ -205,7 +205,7 @@ export function watchOtherTabs(onSession: (event: SessionEvent) => void) {
   browser.addEventListener?.('storage', ({ key: changed, oldValue, newValue }) => {
     if (changed !== key) return;
     const [before, after] = [parseItem<Session>(oldValue), parseItem<Session>(newValue)];
-    if (before?.user.id === after?.user.id) return;
+    if (before?.user?.id === after?.user?.id) return;
     if (before) onSession({ type: 'signedOut', user: before.user, reason: 'elsewhere' });
     if (after) onSession({ type: 'signedIn', user: after.user });
   });

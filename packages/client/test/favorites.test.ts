@@ -45,7 +45,7 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   device.network.before = (request) => (/^(POST|DELETE) .favorites/.test(nameOf(request)) ? 'cut' : undefined);
   const { favorites } = device.again(withoutRepeats);
   await favorites.remove(removed);
-  for (const id of [added, crypto.randomUUID(), removed]) await favorites.add(id);
+  for (const id of [added, crypto.randomUUID(), 'no id', removed]) await favorites.add(id);
   await favorites.remove(removed);
   await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
   expect(waiting(device)).toMatchObject([{ [removed]: false, [added]: true }]);
@@ -53,7 +53,11 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   expect((await known(gateway, device.account)).toSorted()).toEqual([kept, removed].toSorted());
 
   device.network.before = pass;
-  device.again(); // sends unsent changes
+  const caller = new AbortController();
+  const again = device.again(); // sends unsent changes
+  const aborted = again.favorites.flush({ signal: caller.signal }); // waits for the call before
+  caller.abort();
+  await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
   await expect.poll(() => waiting(device)).toEqual([]);
   expect(await known(gateway, device.account)).toEqual([added, kept]);
 });

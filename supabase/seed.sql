@@ -238,3 +238,6 @@ insert into public.home_section_sounds (section_id, sound_id, position) values
   ('5ec00000-0000-4000-8000-000000000003', '50000000-0000-4000-8000-000000000020', 2),
   ('5ec00000-0000-4000-8000-000000000003', '50000000-0000-4000-8000-000000000019', 3)
 on conflict (section_id, sound_id) do nothing;
+
+-- Makes the words of the samples known to the search.
+select private.upkeep();

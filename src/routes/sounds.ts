@@ -40,7 +40,8 @@ const SoundQuery = z
       description:
         'Up to six words to find in title, tags, category and description, in any order. A word may be the beginning ' +
         'of a longer one. Returns one page: the best results first, then titles that contain the text. If there are ' +
-        'none, returns titles with similar words. A blank value is ignored.',
+        'none, corrects words that no sound has; if there are still none, finds most of the words. A blank value is ' +
+        'ignored.',
     }),
     ids: queryUuids(100).optional().meta({
       description:

@@ -22,6 +22,7 @@ create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
+create extension if not exists fuzzystrmatch with schema extensions;
 
 -- Has no "in schema", because defaults of a schema are only added to the global ones, such as execute for PUBLIC.
 alter default privileges revoke execute on functions from public;
@@ -92,22 +93,26 @@ grant execute on function private.trimmed, private.require_account to authentica
 
 -- supabase/schemas/12_search_words.sql
 
--- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel marks and tatweel,
--- alef with hamza, accents and case. Adds a space between digits and letters. Names the dictionary of unaccent, because
--- the form without it is not immutable.
-create function private.fold_for_search(value text) returns text language sql immutable parallel safe set search_path = '' as $$
-  select regexp_replace(
-    lower(extensions.unaccent('extensions.unaccent', translate(
-      regexp_replace(
-        normalize(value, nfkc), '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670]', '', 'g'
-      ),
-      U&'\0622\0623\0625\0671\266F\266D', U&'\0627\0627\0627\0627#b'
-    ))),
-    '(?<=[0-9])(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])|(?<=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=[0-9])', ' ', 'g'
-  )
+-- Folds texts for searches ("Schöne Straße" to "schone strasse", "432Hz" to "432 hz"), in this order: compatible forms
+-- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several ways,
+-- digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not immutable.
+create function private.fold_for_search(value text) returns text language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
+  digits constant text := '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯'
+    '౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯෦෧෨෩෪෫෬෭෮෯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙';
+begin
+  if octet_length(value) > char_length(value) then -- spares ASCII the work
+    value := regexp_replace(normalize(value, nfkc),
+      '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
+    value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
+    value := regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g');
+    value := case when value ~ ('[' || digits || ']') then translate(value, digits, repeat('0123456789', 19)) else value end;
+    value := extensions.unaccent('extensions.unaccent', value);
+  end if;
+  return regexp_replace(lower(value), format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter), ' ', 'g');
+end
 $$;
-comment on function private.fold_for_search is
-  'Normalizes a text for searches: "Schöne Straße" to "schone strasse", "432Hz" to "432 hz", "F♯4" to "f#4".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
@@ -115,35 +120,39 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
--- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend
--- on the locale. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
+-- Splits a text into words, cut to 50 characters, at separators by code point, because character classes depend on the locale. Splits scripts without spaces, and
+-- Hangul, into pairs of letters. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  letter constant text :=
+    '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\U00020000-\U0003FFFF]';
 begin
+  value := private.fold_for_search(value);
+  if value ~ letter then
+    value := regexp_replace(regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g');
+  end if;
   return array(
     select left(word, 50)
-    from unnest(regexp_split_to_array(
-      private.fold_for_search(value), '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u2000-\u206F\u3000-\u303F]+'
-    )) as word
+    from unnest(regexp_split_to_array(value, '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
+      '\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+')) as word
     where word <> ''
   );
 end
 $$;
-comment on function private.search_words is 'Splits a text into the words that searches compare, cut to 50 characters.';
 
+-- Builds the search index of a sound: all words, those of the title again after "=" and those of tags after "#", because
+-- Postgres ignores weights of words without positions, and the category after "/".
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
-  return concat_ws(
-    ' ',
-    (select string_agg(format('''%s'':1A', word), ' ') from unnest(private.search_words(title)) as word),
-    (select string_agg(format('''%s''', word), ' ')
-      from unnest(private.search_words(concat_ws(' ', array_to_string(tags, ' '), description))) as word),
-    '''/' || category || ''''
-  )::tsvector;
+  return array_to_tsvector(array(
+    select unnest(array[word, mark || word])
+    from (values ('=', title), ('#', array_to_string(tags, ' ')), ('', description)) as part (mark, value),
+      unnest(private.search_words(value)) as word
+    union all select '/' || category where category is not null
+  ));
 end
 $$;
-comment on function private.search_vector is
-  'Builds the search index of a sound: title (weight A), tags, description, and the category after a slash.';
 
 grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;
 
@@ -613,7 +622,7 @@ create table public.categories (
     foreign key (parent_id) references public.categories (id) on delete no action
 );
 create index categories_parent_id on public.categories (parent_id);
-create index categories_words on public.categories using gin (array_to_tsvector(private.search_words(name || ' ' || slug)));
+create index categories_words on public.categories using gin (private.search_vector(name || ' ' || slug, null, null, null));
 comment on table public.categories is
   'Intentions and sub-intentions. A row with a parent_id is a sub-intention, which cannot have children.';
 comment on column public.categories.slug is
@@ -690,14 +699,9 @@ comment on function public.list_categories is 'Returns the tree of active catego
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  if not include_children then
-    return array[category_slug];
-  end if;
-  return category_slug || array(
-    select child.slug
-    from public.categories as parent join public.categories as child on child.parent_id = parent.id
-    where parent.slug = category_slug
-  );
+  return category_slug || case when include_children then array(
+    select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)
+  ) end;
 end
 $$;
 comment on function private.category_family is
@@ -982,12 +986,9 @@ begin
   -- Cuts lists before it reads them, because a million ids would take seconds.
   asked := jsonb_populate_record(null::private.sound_query, given - '{ids,tag}'::text[]);
   asked.ids := case when jsonb_typeof(given -> 'ids') <> 'null' then array(
-    select left(id, 100)::uuid from jsonb_array_elements_text(jsonb_path_query_array(given, '$.ids[0 to 99]')) as id
-  ) end;
-  asked.tag := (
-    select array_agg(left(tag, 101)) from jsonb_array_elements_text(jsonb_path_query_array(given, '$.tag[0 to 9]')) as tag
-    where tag is not null
-  );
+    select left(id, 100)::uuid from jsonb_array_elements_text(jsonb_path_query_array(given, '$.ids[0 to 99]')) as id) end;
+  asked.tag := (select array_agg(left(tag, 101)) filter (where tag is not null)
+    from jsonb_array_elements_text(jsonb_path_query_array(given, '$.tag[0 to 9]')) as tag);
   asked.category := left(asked.category, 101);
   asked.search := left(asked.search, 100);
   asked.q := left(asked.q, 100);
@@ -1826,80 +1827,106 @@ comment on materialized view private.popularity is 'Number of plays of each soun
 
 -- Search by words: GET /sounds?q=.
 
--- Makes the query from six words. Long words and the last one, which may be incomplete, match beginnings of words. Each
--- also matches the names of a sound's category and parent category, unless it matches more than 20 categories.
-create function private.search_terms(typed text, out in_title tsquery, out anywhere tsquery, out swapped tsquery)
-language sql stable set search_path = '' as $$
-  select
-    string_agg(format('''%s'':%sA', word, star), '&')::tsquery,
-    string_agg(format('(''%s''%s%s)', word, ':' || nullif(star, ''), filed), '&')::tsquery,
-    string_agg(format('(''%s''%s%s)', word, ':' || nullif(star, ''), (
-      select string_agg(format('|''%s''', overlay(word placing reverse(substr(word, place, 2)) from place for 2)), '')
-      from generate_series(1, char_length(word) - 1) as place where char_length(word) > 3
-    )), '&')::tsquery
-  from (
-    select word, case when char_length(word) > 3 or place = cardinality(words) then '*' else '' end as star
-    from (select (private.search_words(typed))[:6]) as first (words), unnest(words) with ordinality as term (word, place)
-  ) as term cross join lateral (
-    select string_agg(format('|''/%s''', slug), '') as filed from (
-      select array(
-        select id from public.categories
-        where array_to_tsvector(private.search_words(name || ' ' || slug)) @@ format('''%s''%s', word, ':' || nullif(star, ''))::tsquery
-        limit 21
-      ) as ids
-    ) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
-  ) as family
-$$;
-comment on function private.search_terms is
-  'Builds three searches from q: words in the title, words anywhere, and words with two adjacent letters swapped.';
+create materialized view private.vocabulary as
+  select ltrim(word, '=#') collate "C" as word, max(ndoc) as sounds, bool_and(word !~ '^[=#]') as in_descriptions_only
+  from ts_stat($$select search_vector from public.sounds where is_active
+    union all select private.search_vector(name || ' ' || slug, null, null, null) from public.categories$$)
+  where word !~ '^[=#]?[0-9/]' group by 1;
+create unique index vocabulary_word on private.vocabulary (word);
+create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
+comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Runs one statement for each tier, planned with its values, as in private.sounds_in_order. Trigrams find texts inside
--- of titles, for Chinese, Japanese and Thai, and similar words if nothing else was found.
+-- Returns the terms of q, and the words of sounds for them: whole words, otherwise words with ü for ue, otherwise similar
+-- ones. A search leaves out the last of these first: corrected words, those of descriptions, frequent ones. Terms also match
+-- up to 20 categories by their names, and beginnings, unless that takes 10 ms for a frequent word without longer ones.
+create function private.find_words(q text, out terms text[], out known text[], out sound_counts integer[], out last_unknown bigint)
+language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  words constant text[] := (private.search_words(q))[:case when octet_length(q) > 2 * char_length(q) then 12 else 6 end];
+begin
+  select
+    array_agg(case when sounds < 2000 or has_longer then term else quote_literal(typed) end || coalesce(filed, '') order by place),
+    (array_agg(format('''%s''%s', word, filed) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''))[:6],
+    array_agg(sounds order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''),
+    max(place) filter (where is_corrected is not false)
+  into terms, known, sound_counts, last_unknown
+  from unnest(words) with ordinality as given (typed, place)
+  cross join lateral repeat(':*', (char_length(typed) > 3 or place = cardinality(words) or ascii(typed) > 3583)::integer) as star
+  cross join lateral format('''%s''%s', typed, star) as term left join lateral (
+    (select word, sounds, in_descriptions_only, spelled <> typed as is_corrected, max(word) over () > typed as has_longer
+      from unnest(array[typed, regexp_replace(typed, '([aou])e', '\1', 'g')]) as spelled join private.vocabulary
+        on word >= spelled and word < spelled || case star when '' then chr(1) else chr(1114111) end
+      order by spelled = typed desc, word = typed desc, sounds desc limit 1)
+    union all
+    (select typed, 0, false, false, true -- a number, or newer than the vocabulary
+      where exists (select from public.sounds where is_active and search_vector @@ term::tsquery)
+        or exists (select from public.categories where private.search_vector(name || ' ' || slug, null, null, null) @@ term::tsquery))
+    union all
+    (select word, sounds, in_descriptions_only, true, true from private.vocabulary
+      where extensions.show_trgm(word) && extensions.show_trgm(typed) and extensions.similarity(word, typed) >= 0.2::real and typed !~ '[0-9]'
+        and extensions.levenshtein(word, typed) <= least(char_length(typed) - 2, 2 + (char_length(typed) > 5)::integer)
+      order by extensions.levenshtein(word, typed), sounds desc limit 1)
+    limit 1
+  ) as found on true cross join lateral (
+    select string_agg(format('|''/%s''', slug), '') as filed from (select array(
+      select id from public.categories
+      where private.search_vector(name || ' ' || slug, null, null, null) @@ case when is_corrected then quote_literal(word) else term end::tsquery
+      limit 21
+    ) as ids offset 0) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
+  ) as family;
+end
+$$;
+
+-- Runs one statement for each tier, planned with its values, as in private.sounds_in_order: for the words as typed (7),
+-- then for words of sounds, each time without the last one. Sorts what the index of words finds, unless many sounds have
+-- all words, because the planner would read the whole list for frequent words that never occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
-language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
+language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
   slugs constant text[] := private.category_family(query.category, coalesce(query.include_children, false));
   searched constant text := private.like_pattern(nullif(query.search, ''));
   pattern constant text := private.like_pattern(typed);
-  has_trigrams constant boolean := extensions.show_trgm(typed) <> '{}'; -- a search without trigrams would read every title
-  terms record;
-  found_ids uuid[] := '{}';
+  total constant double precision := (select greatest(reltuples, 1) from pg_class where oid = 'public.sounds'::regclass);
+  given constant record := private.find_words(typed);
+  terms text[];
+  tier text;
+  matching tsquery;
+  is_sorted boolean;
+  ids uuid[] := '{}';
 begin
-  select * into terms from private.search_terms(typed);
-  for tier in 1..6 loop
-    exit when typed = '' or cardinality(found_ids) >= query.limit or tier > 4 and cardinality(found_ids) > 0;
-    perform set_config('pg_trgm.word_similarity_threshold', case tier when 6 then '0.4' else '0.6' end, true);
-    found_ids := found_ids || array(
-      select id from public.sounds
-      where is_active
-        and case tier
-          when 1 then search_title >= typed and search_title < typed || chr(1114111)
-          when 2 then search_vector @@ terms.in_title
-          when 3 then search_vector @@ terms.anywhere
-          when 4 then search_title like pattern
-          else has_trigrams and search_title operator(extensions.%>) typed or search_vector @@ terms.swapped
-        end
-        and id <> all (found_ids)
-        and (query.category is null or category = any (slugs))
-        and (query.featured is null or is_featured = query.featured)
-        and (searched is null or search_title like searched)
-        and (query.tag is null or tags @> query.tag)
-        and (query.min_duration is null or duration_sec >= query.min_duration)
-        and (query.max_duration is null or duration_sec <= query.max_duration)
-      order by
-        case tier when 1 then search_title end,
-        case when tier > 4 then extensions.word_similarity(typed, search_title) end desc,
-        list_rank desc, created_at desc
-      limit query.limit - cardinality(found_ids)
-    );
+  for kept in reverse 7..1 loop
+    continue when typed = '' or cardinality(ids) > 0 or kept < 7 and kept > cardinality(given.known) - (given.last_unknown is null)::integer;
+    terms := case kept when 7 then given.terms else given.known[:kept] end;
+    foreach tier in array '{begins,title,words,contains}'::text[] loop
+      continue when cardinality(ids) >= query.limit or tier in ('begins', 'contains') and kept < 7
+        or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer;
+      matching := case tier when 'title' then (select string_agg('''=' || substr(split_part(term, '|', 1), 2), '&') from unnest(terms) as term)
+        when 'words' then '(' || array_to_string(terms, ')&(') || ')' end;
+      is_sorted := matching is not null and (select sum(1 - n / total) from unnest(given.sound_counts[:kept]) as n) > 0.95;
+      ids := ids || array(
+        select id from public.sounds
+        where is_active
+          and case tier
+            when 'begins' then search_title >= typed and search_title < typed || chr(1114111)
+            when 'contains' then search_title like pattern
+            else search_vector @@ matching
+          end
+          and id <> all (ids)
+          and (query.category is null or category = any (slugs))
+          and (query.featured is null or is_featured = query.featured)
+          and (searched is null or search_title like searched)
+          and (query.tag is null or tags @> query.tag)
+          and (query.min_duration is null or duration_sec >= query.min_duration)
+          and (query.max_duration is null or duration_sec <= query.max_duration)
+        order by case tier when 'begins' then search_title end, case when is_sorted then list_rank + 0 else list_rank end desc, created_at desc
+        limit query.limit - cardinality(ids)
+      );
+    end loop;
   end loop;
-  return found_ids;
+  return ids;
 end
 $$;
-comment on function private.search_sounds is
-  'Returns the ids of active sounds that match q: titles that begin with it, titles with all words, all words '
-  'anywhere, titles that contain it, otherwise similar titles.';
 
 
 -- supabase/schemas/54_changes.sql
@@ -2083,6 +2110,7 @@ declare
   last_forgotten bigint;
 begin
   refresh materialized view concurrently private.popularity;
+  refresh materialized view concurrently private.vocabulary;
 
   -- Leaves rows that a request has locked for the next hour.
   delete from private.play_receipts where ctid = any (array(
@@ -2114,7 +2142,7 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity. Deletes removals of positions after 30 days, idempotency records and listening days '
+  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency records and listening days '
   'after 31 days, and changes of removed rows after 90 days.';
 
 

@@ -18,6 +18,7 @@ create schema if not exists extensions;
 create extension if not exists pgcrypto with schema extensions;
 create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
+create extension if not exists fuzzystrmatch with schema extensions;
 
 -- Has no "in schema", because defaults of a schema are only added to the global ones, such as execute for PUBLIC.
 alter default privileges revoke execute on functions from public;

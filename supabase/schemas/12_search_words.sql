@@ -1,19 +1,23 @@
--- Folds texts for searches, in this order: compatible forms ("ﬁ", "①"), Hebrew points, Arabic vowel marks and tatweel,
--- alef with hamza, accents and case. Adds a space between digits and letters. Names the dictionary of unaccent, because
--- the form without it is not immutable.
-create function private.fold_for_search(value text) returns text language sql immutable parallel safe set search_path = '' as $$
-  select regexp_replace(
-    lower(extensions.unaccent('extensions.unaccent', translate(
-      regexp_replace(
-        normalize(value, nfkc), '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670]', '', 'g'
-      ),
-      U&'\0622\0623\0625\0671\266F\266D', U&'\0627\0627\0627\0627#b'
-    ))),
-    '(?<=[0-9])(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])|(?<=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=[0-9])', ' ', 'g'
-  )
+-- Folds texts for searches ("Schöne Straße" to "schone strasse", "432Hz" to "432 hz"), in this order: compatible forms
+-- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several ways,
+-- digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not immutable.
+create function private.fold_for_search(value text) returns text language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
+  digits constant text := '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯'
+    '౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯෦෧෨෩෪෫෬෭෮෯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙';
+begin
+  if octet_length(value) > char_length(value) then -- spares ASCII the work
+    value := regexp_replace(normalize(value, nfkc),
+      '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
+    value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
+    value := regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g');
+    value := case when value ~ ('[' || digits || ']') then translate(value, digits, repeat('0123456789', 19)) else value end;
+    value := extensions.unaccent('extensions.unaccent', value);
+  end if;
+  return regexp_replace(lower(value), format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter), ' ', 'g');
+end
 $$;
-comment on function private.fold_for_search is
-  'Normalizes a text for searches: "Schöne Straße" to "schone strasse", "432Hz" to "432 hz", "F♯4" to "f#4".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
@@ -21,34 +25,38 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
--- Splits at the separators of ASCII, Latin-1 and general punctuation, by code point, because character classes depend
--- on the locale. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
+-- Splits a text into words, cut to 50 characters, at separators by code point, because character classes depend on the locale. Splits scripts without spaces, and
+-- Hangul, into pairs of letters. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  letter constant text :=
+    '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\U00020000-\U0003FFFF]';
 begin
+  value := private.fold_for_search(value);
+  if value ~ letter then
+    value := regexp_replace(regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g');
+  end if;
   return array(
     select left(word, 50)
-    from unnest(regexp_split_to_array(
-      private.fold_for_search(value), '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u2000-\u206F\u3000-\u303F]+'
-    )) as word
+    from unnest(regexp_split_to_array(value, '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
+      '\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+')) as word
     where word <> ''
   );
 end
 $$;
-comment on function private.search_words is 'Splits a text into the words that searches compare, cut to 50 characters.';
 
+-- Builds the search index of a sound: all words, those of the title again after "=" and those of tags after "#", because
+-- Postgres ignores weights of words without positions, and the category after "/".
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
-  return concat_ws(
-    ' ',
-    (select string_agg(format('''%s'':1A', word), ' ') from unnest(private.search_words(title)) as word),
-    (select string_agg(format('''%s''', word), ' ')
-      from unnest(private.search_words(concat_ws(' ', array_to_string(tags, ' '), description))) as word),
-    '''/' || category || ''''
-  )::tsvector;
+  return array_to_tsvector(array(
+    select unnest(array[word, mark || word])
+    from (values ('=', title), ('#', array_to_string(tags, ' ')), ('', description)) as part (mark, value),
+      unnest(private.search_words(value)) as word
+    union all select '/' || category where category is not null
+  ));
 end
 $$;
-comment on function private.search_vector is
-  'Builds the search index of a sound: title (weight A), tags, description, and the category after a slash.';
 
 grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;

@@ -15,7 +15,7 @@ create table public.categories (
     foreign key (parent_id) references public.categories (id) on delete no action
 );
 create index categories_parent_id on public.categories (parent_id);
-create index categories_words on public.categories using gin (array_to_tsvector(private.search_words(name || ' ' || slug)));
+create index categories_words on public.categories using gin (private.search_vector(name || ' ' || slug, null, null, null));
 comment on table public.categories is
   'Intentions and sub-intentions. A row with a parent_id is a sub-intention, which cannot have children.';
 comment on column public.categories.slug is
@@ -92,14 +92,9 @@ comment on function public.list_categories is 'Returns the tree of active catego
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  if not include_children then
-    return array[category_slug];
-  end if;
-  return category_slug || array(
-    select child.slug
-    from public.categories as parent join public.categories as child on child.parent_id = parent.id
-    where parent.slug = category_slug
-  );
+  return category_slug || case when include_children then array(
+    select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)
+  ) end;
 end
 $$;
 comment on function private.category_family is

@@ -43,12 +43,9 @@ begin
   -- Cuts lists before it reads them, because a million ids would take seconds.
   asked := jsonb_populate_record(null::private.sound_query, given - '{ids,tag}'::text[]);
   asked.ids := case when jsonb_typeof(given -> 'ids') <> 'null' then array(
-    select left(id, 100)::uuid from jsonb_array_elements_text(jsonb_path_query_array(given, '$.ids[0 to 99]')) as id
-  ) end;
-  asked.tag := (
-    select array_agg(left(tag, 101)) from jsonb_array_elements_text(jsonb_path_query_array(given, '$.tag[0 to 9]')) as tag
-    where tag is not null
-  );
+    select left(id, 100)::uuid from jsonb_array_elements_text(jsonb_path_query_array(given, '$.ids[0 to 99]')) as id) end;
+  asked.tag := (select array_agg(left(tag, 101)) filter (where tag is not null)
+    from jsonb_array_elements_text(jsonb_path_query_array(given, '$.tag[0 to 9]')) as tag);
   asked.category := left(asked.category, 101);
   asked.search := left(asked.search, 100);
   asked.q := left(asked.q, 100);

@@ -6,6 +6,7 @@ declare
   last_forgotten bigint;
 begin
   refresh materialized view concurrently private.popularity;
+  refresh materialized view concurrently private.vocabulary;
 
   -- Leaves rows that a request has locked for the next hour.
   delete from private.play_receipts where ctid = any (array(
@@ -37,5 +38,5 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity. Deletes removals of positions after 30 days, idempotency records and listening days '
+  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency records and listening days '
   'after 31 days, and changes of removed rows after 90 days.';

@@ -4,6 +4,7 @@ import { exclusively } from './lock.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
+import { searchSounds } from './search.ts';
 import { readItem } from './store.ts';
 import { unlessAborted } from './wait.ts';
 
@@ -49,11 +50,6 @@ const kinds = ['sound', 'category', 'home_section'] as const;
 
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
 const pagesBetweenStores = 10;
-
-/** Removes case and accents. */
-const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-
-const wordsOf = (text: string) => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 
 const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort_order - b.sort_order;
 
@@ -172,17 +168,13 @@ export function createOffline({ api, store, session, refresh, restore, favorites
       );
     },
 
-    /** Finds sounds by the beginnings of words in title, tags and category. Matches in the title come first. */
+    /**
+     * Finds sounds by words of title, tags, category and description, best results first, as the parameter `q` of
+     * GET /sounds does. Does not correct misspelled words.
+     */
     async search(text: string): Promise<CopiedSound[]> {
       const copy = await load();
-      const wanted = wordsOf(text);
-      const names = new Map(Object.values(copy.category).map(({ slug, name }) => [slug, name]));
-      const has = (words: string[]) => wanted.every((one) => words.some((word) => word.startsWith(one)));
-      const inTitle = (sound: CopiedSound) => has(wordsOf(sound.title));
-      const anywhere = ({ title, tags, category }: CopiedSound) =>
-        has(wordsOf([title, ...(tags ?? []), names.get(category ?? '')].join(' ')));
-      const found = wanted.length === 0 ? [] : inListOrder(copy).filter(anywhere);
-      return [...found.filter(inTitle), ...found.filter((sound) => !inTitle(sound))];
+      return searchSounds(inListOrder(copy), Object.values(copy.category), text);
     },
 
     /** Returns the tree of categories, like `categories` of the client. */

@@ -29,6 +29,7 @@ import { meEndpoints } from './routes/me.ts';
 import { playEndpoints } from './routes/plays.ts';
 import { progressEndpoints } from './routes/progress.ts';
 import { recoveryEndpoints } from './routes/recovery.ts';
+import { sessionEndpoints } from './routes/sessions.ts';
 import { soundEndpoints } from './routes/sounds.ts';
 
 export const endpoints = [
@@ -41,6 +42,7 @@ export const endpoints = [
   ...progressEndpoints,
   ...favoriteEndpoints,
   ...meEndpoints,
+  ...sessionEndpoints,
   ...homeEndpoints,
   ...categoryEndpoints,
   ...catalogueEndpoints,

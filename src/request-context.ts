@@ -13,6 +13,8 @@ type RequestContext = Readonly<{
   /** Sent to Supabase, so that its logs name the request. */
   id: string;
   trace: Trace;
+  /** The app's User-Agent, which Auth stores with sessions. */
+  userAgent: string | undefined;
   /** Start of the handler by performance.now(), from which deadlines count. */
   startedAt: number;
 }>;

@@ -17,7 +17,8 @@ type SharedReads = ReturnType<typeof createSharedReads>;
 /** Starts the deadlines. Runs after the body parser, because a client may send its body slowly. */
 const startRequestContext: RequestHandler = (req, res, next) => {
   const { trace } = res.locals;
-  requestContext.run({ id: String(req.id), trace, startedAt: performance.now() }, next);
+  const userAgent = req.headers['user-agent'];
+  requestContext.run({ id: String(req.id), trace, userAgent, startedAt: performance.now() }, next);
 };
 
 const named =

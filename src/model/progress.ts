@@ -14,12 +14,8 @@ export const ProgressEntry = z
 export type ProgressEntry = z.infer<typeof ProgressEntry>;
 
 /** Position or removal as it is stored, for the export. */
-export const StoredProgress = z
-  .object({
-    sound_id: soundId,
-    position_sec: positionSec.nullable().meta({ description: 'Null for a removal, which is kept for 30 days.' }),
-    updated_at: dateTime,
-  })
+export const StoredProgress = ProgressEntry.omit({ sounds: true })
+  .extend({ position_sec: positionSec.nullable().meta({ description: 'Null for a removal, kept for 30 days.' }) })
   .meta({ id: 'StoredProgress' });
 
 const ProgressStatus = z.enum(['saved', 'older', 'in_future', 'not_found']).meta({

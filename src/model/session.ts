@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { exactText, text } from './fields.ts';
+import { dateTime } from './sound.ts';
 
 /** User and tokens as Supabase Auth returns them. */
 export const User = z.object({ id: z.string(), email: z.string().nullish() });
@@ -39,6 +40,23 @@ export const RefreshedSession = z
   .meta({ id: 'RefreshedSession' });
 const Session = RefreshedSession.extend({ user: UserOfSession }).meta({ id: 'Session' });
 export const SessionResponse = z.object({ data: Session }).meta({ id: 'SessionResponse' });
+
+/** Session of a device in the list of the caller. */
+export const DeviceSession = z
+  .object({
+    id: z.guid().meta({ examples: ['3e1f7a0c-5b6d-4c8e-9f10-2a3b4c5d6e7f'] }),
+    created_at: dateTime.meta({ description: 'Time of the sign-in.' }),
+    last_used_at: dateTime.meta({ description: 'Time of the last refresh, or of the sign-in.' }),
+    user_agent: z.nullable(z.string()).meta({
+      description:
+        'The `User-Agent` of the last sign-in or refresh, at most 200 visible characters. Of a browser, only its ' +
+        'platform, as in `Web (iPhone; CPU iPhone OS 19_4 like Mac OS X)`.',
+      examples: ['Sounds/1.2 (iPhone)'],
+    }),
+    is_current: z.boolean().meta({ description: 'True for the session of this request.', examples: [true] }),
+  })
+  .meta({ id: 'DeviceSession' });
+export type DeviceSession = z.infer<typeof DeviceSession>;
 
 const exampleUser = { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: exampleEmail };
 const exampleTokens = {

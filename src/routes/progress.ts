@@ -4,11 +4,8 @@ import { body, uuid } from '../model/fields.ts';
 import { ProgressEntry, ProgressResult } from '../model/progress.ts';
 import { reportedAt } from '../model/reported-at.ts';
 
-const exampleEntry = {
-  sound_id: '50000000-0000-4000-8000-000000000001',
-  position_sec: 754.5,
-  updated_at: '2026-06-23T09:30:00.000Z',
-};
+const sound_id = '50000000-0000-4000-8000-000000000001';
+const example = { sound_id, position_sec: 754.5, updated_at: '2026-06-23T09:30:00.000Z' };
 
 const outOfRange = 'must be a number of seconds from 0 to 86400, or null';
 
@@ -64,7 +61,7 @@ export const progressEndpoints = [
         .array(ProgressReport, 'must be a list of entries')
         .min(1, 'must hold at least one entry')
         .max(100, 'must hold at most 100 entries')
-        .meta({ examples: [[exampleEntry]] }),
+        .meta({ examples: [[example]] }),
     }).meta({ id: 'ProgressRequest' }),
     maxBody: '32kb',
     response: z.object({ data: z.array(ProgressResult) }).meta({ id: 'ProgressResultListResponse' }),

@@ -40,6 +40,7 @@ const reads: ReadonlySet<FunctionName> = new Set([
   'list_favorites',
   'list_history',
   'list_progress',
+  'list_sessions',
 ]);
 
 /**

@@ -248,6 +248,9 @@ isOneToOne: false
 "doctor_session_addresses":
 { Args: { "account": string }; Returns: Json
                            },
+"end_sessions":
+{ Args: { "ended_session"?: string }; Returns: boolean
+                           },
 "export_account":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -273,6 +276,9 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_progress":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"list_sessions":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "list_sound_files":

@@ -95,7 +95,7 @@ export function createFetch(metrics: Metrics | null) {
   function open(url: string, service: Service, init: RequestInit, deadline: AbortSignal) {
     const { id, trace } = requestContext.getStore() ?? {};
     const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
-    headers.set('User-Agent', 'sounds-service');
+    if (!headers.has('User-Agent')) headers.set('User-Agent', 'sounds-service');
     if (id !== undefined) headers.set('X-Request-Id', id);
     if (trace) headers.set('traceparent', trace.traceparent);
     if (trace?.tracestate) headers.set('tracestate', trace.tracestate);

@@ -7,6 +7,7 @@ import type { HistoryEntry } from '../model/history.ts';
 import type { HomeSection } from '../model/home-section.ts';
 import type { PlayCount, PlayResult } from '../model/play.ts';
 import type { ProgressEntry, ProgressResult } from '../model/progress.ts';
+import type { DeviceSession } from '../model/session.ts';
 import type { SoundPage, StoredFiles, StoredSound } from '../model/sound.ts';
 
 /** Result of each SQL function that returns JSON. Contract tests compare it with the database. */
@@ -21,6 +22,7 @@ export type Results = {
   list_history: { data: HistoryEntry[]; has_more: boolean };
   list_home_sections: HomeSection[];
   list_progress: ProgressEntry[];
+  list_sessions: DeviceSession[];
   list_sound_files: StoredFiles[];
   list_sounds: SoundPage;
   save_progress: ProgressResult[];
@@ -38,6 +40,7 @@ const shapes = {
   clear_history: 'boolean',
   count_play: ['id', 'play_count'],
   count_plays: 'array',
+  end_sessions: 'boolean',
   export_account: ['profile'],
   get_customer: ['id', 'marketing_opt_in'],
   get_sound: ['id', 'audio_path'],
@@ -47,6 +50,7 @@ const shapes = {
   list_history: ['data', 'has_more'],
   list_home_sections: 'array',
   list_progress: 'array',
+  list_sessions: 'array',
   list_sound_files: 'array',
   list_sounds: ['data', 'next_cursor'],
   remove_favorite: 'boolean',

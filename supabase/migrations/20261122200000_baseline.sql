@@ -603,6 +603,67 @@ create trigger customers_count_deleted after delete on public.customers for each
   execute function private.count_deleted_account();
 
 
+-- supabase/schemas/22_sessions.sql
+
+-- Sessions of the caller, one for each device. Auth has no API for them.
+
+-- Rejects a session that has ended, because its access token lives on for up to an hour, in which a thief could end
+-- all other sessions.
+create function private.current_session() returns uuid language plpgsql stable security definer set search_path = '' as $$
+declare
+  current_id constant uuid := (
+    select id from auth.sessions
+    where user_id = auth.uid() and id::text = auth.jwt() ->> 'session_id' and (not_after is null or not_after > now())
+  );
+begin
+  perform private.require_account();
+  if current_id is null then
+    raise exception 'The session of this token has ended.' using errcode = 'PT401';
+  end if;
+  return current_id;
+end
+$$;
+
+create function private.list_sessions() returns json language plpgsql stable security definer set search_path = '' as $$
+declare
+  current_id constant uuid := private.current_session();
+begin
+  return json_agg(
+    json_build_object(
+      'id', id, 'created_at', private.iso_time(created_at), 'last_used_at', private.iso_time(last_used_at),
+      'user_agent', left(user_agent, 200), 'is_current', id = current_id
+    ) order by last_used_at desc, id
+  )
+  -- refreshed_at is in UTC, without a zone.
+  from auth.sessions, lateral (select coalesce(refreshed_at at time zone 'UTC', created_at)) as used (last_used_at)
+  where user_id = auth.uid() and (not_after is null or not_after > now());
+end
+$$;
+
+create function private.end_sessions(ended_session uuid) returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  current_id uuid;
+begin
+  perform from auth.users where id = auth.uid() for no key update; -- or two sessions could end each other at once
+  current_id := private.current_session();
+  delete from auth.sessions where user_id = auth.uid() and (id = ended_session or ended_session is null and id <> current_id);
+  return found;
+end
+$$;
+
+create function public.list_sessions() returns json
+language sql stable set search_path = '' as $$ select private.list_sessions() $$;
+comment on function public.list_sessions is 'Returns the sessions of the caller that have not expired, last used first.';
+
+create function public.end_sessions(ended_session uuid default null) returns boolean
+language sql volatile set search_path = '' as $$ select private.end_sessions(ended_session) $$;
+comment on function public.end_sessions is
+  'Ends a session of the caller, by default all others. Returns false if there is none.';
+
+grant execute on function private.list_sessions, public.list_sessions, private.end_sessions, public.end_sessions to authenticated;
+
+
 -- supabase/schemas/30_categories.sql
 
 -- Intentions (categories) and their sub-intentions. There are only two levels.
@@ -1647,16 +1708,12 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
 
--- The clock of a phone may be up to five minutes ahead. Rounds down, so that a stored time is never in the future.
-create function private.time_of_report(reported text) returns timestamptz language plpgsql stable set search_path = '' as $$
-declare
-  moment constant timestamptz := reported;
-begin
+create function private.time_of_report(moment timestamptz) returns timestamptz language plpgsql stable set search_path = '' as $$ begin
   return case when moment <= now() + interval '5 minutes' then date_trunc('milliseconds', least(moment, now())) else 'infinity' end;
-end
-$$;
+end $$;
 comment on function private.time_of_report is
-  'Returns the time that an app reports for a play or a position, at most now; infinity if it is in the future.';
+  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes ahead; '
+  'infinity if it is in the future. Rounds down, because a stored time must not be ahead.';
 
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -1664,7 +1721,7 @@ declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
   moments constant timestamptz[] := array(
-    select private.time_of_report(play ->> 'played_at') from jsonb_array_elements(plays) as play
+    select private.time_of_report((play ->> 'played_at')::timestamptz) from jsonb_array_elements(plays) as play
   );
   counted integer[];
 begin
@@ -1779,33 +1836,15 @@ comment on function public.list_history is
   'Returns one page of the caller''s history, newest first: {data, has_more}. It begins after the entry of '
   'before_sound at before_moment.';
 
-create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
-declare
-  was_there boolean;
-begin
-  perform private.lock_progress('{}');
-  delete from public.history where user_id = (select auth.uid());
-  was_there := found;
-  perform private.remove_progress();
-  return was_there;
-end
-$$;
+create function public.clear_history() returns boolean
+language plpgsql volatile set search_path = '' as $$ begin return private.forget(null); end $$;
 comment on function public.clear_history is
-  'Deletes the history of the caller with all positions. Returns false if the history was empty.';
+  'Deletes the history of the caller, and all positions. Returns false if the history was empty.';
 
-create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
-declare
-  was_there boolean;
-begin
-  perform private.lock_progress(array[forgotten_sound]);
-  delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
-  was_there := found;
-  perform private.remove_progress(forgotten_sound);
-  return was_there;
-end
-$$;
+create function public.remove_from_history(forgotten_sound uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$ begin return private.forget(forgotten_sound); end $$;
 comment on function public.remove_from_history is
-  'Deletes a sound from the history, with its position. Returns false if it was not in the history.';
+  'Deletes a sound from the history, and its position. Returns false if it was not in the history.';
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;
 
@@ -2160,8 +2199,7 @@ create table public.progress (
 create index progress_newest_first on public.progress (user_id, updated_at desc, sound_id) where position_sec is not null;
 create index progress_removals on public.progress (updated_at) where position_sec is null;
 create index progress_sound_id on public.progress (sound_id);
-comment on table public.progress is
-  'Where each customer stopped in a sound. A customer has at most 200 positions; removals are kept for 30 days.';
+comment on table public.progress is 'Where each customer stopped in a sound: at most 200, and removals of the last 30 days.';
 comment on column public.progress.position_sec is
   'Position in seconds. Null if it was removed: the row then rejects older positions that arrive later.';
 comment on column public.progress.updated_at is 'Time at which the customer was there, or removed the position.';
@@ -2190,10 +2228,9 @@ end
 $$;
 comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
 
--- Locks the account, the caller's rows, then sounds by id: before the history, as the deletions of an account and of a
--- sound do, so that nothing deadlocks. Users share 1,000 locks, because the memory for locks is limited.
-create function private.lock_progress(sound_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
+-- Locks the account, the caller's rows and these sounds, in this order and before the history, so that saving and the
+-- deletions of sounds, histories and accounts cannot deadlock. Users share 1,000 locks, as for favorites.
+create function private.lock_progress(sound_ids uuid[]) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   perform private.require_player(auth.uid());
@@ -2208,8 +2245,8 @@ declare
   sound_ids constant uuid[] := array(select (entry ->> 'sound_id')::uuid from jsonb_path_query(entries, '$[0 to 99]') as entry);
   positions constant double precision[] :=
     array(select (entry ->> 'position_sec')::double precision from jsonb_path_query(entries, '$[0 to 99]') as entry);
-  moments constant timestamptz[] :=
-    array(select private.time_of_report(entry ->> 'updated_at') from jsonb_path_query(entries, '$[0 to 99]') as entry);
+  moments constant timestamptz[] := array(
+    select private.time_of_report((entry ->> 'updated_at')::timestamptz) from jsonb_path_query(entries, '$[0 to 99]') as entry);
   active uuid[];
 begin
   perform private.lock_progress(sound_ids);
@@ -2219,8 +2256,7 @@ begin
     from unnest(sound_ids, positions, moments) as report (sound_id, position_sec, moment)
     where sound_id = any (active) and moment < 'infinity'
     order by sound_id, moment desc, position_sec desc nulls first
-    on conflict (user_id, sound_id) do update
-      set position_sec = excluded.position_sec, updated_at = excluded.updated_at
+    on conflict (user_id, sound_id) do update set position_sec = excluded.position_sec, updated_at = excluded.updated_at
       where (excluded.updated_at, excluded.position_sec is null, excluded.position_sec)
         > (own.updated_at, own.position_sec is null, own.position_sec);
   -- Skips rows that the deletion of their sounds has locked.
@@ -2235,12 +2271,9 @@ begin
       when moment = 'infinity' then 'in_future'
       when report.sound_id <> all (active) then 'not_found'
       when exists (
-        select from public.progress as own
-        where user_id = auth.uid() and own.sound_id = report.sound_id and own.updated_at = moment
-          and own.position_sec is not distinct from report.position_sec
-      ) then 'saved'
-      else 'older'
-    end)
+        select from public.progress as own where user_id = auth.uid() and own.sound_id = report.sound_id
+          and own.updated_at = moment and own.position_sec is not distinct from report.position_sec
+      ) then 'saved' else 'older' end)
     from unnest(sound_ids, positions, moments) with ordinality as report (sound_id, position_sec, moment, place)
     order by place
   ));
@@ -2254,22 +2287,27 @@ comment on function public.save_progress is
   'wins. Returns [{sound_id, status}] in the same order.';
 
 -- Never sets an earlier time, because now() is the start of a transaction that may have waited for a newer report.
-create function private.remove_progress(forgotten_sound uuid default null) returns void
+create function private.forget(forgotten_sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   this_moment constant timestamptz := date_trunc('milliseconds', now());
+  was_there boolean;
 begin
+  perform private.lock_progress(array[forgotten_sound]);
+  delete from public.history where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null);
+  was_there := found;
   insert into public.progress (user_id, sound_id, updated_at)
     select auth.uid(), id, this_moment from public.sounds where id = forgotten_sound
     on conflict do nothing;
   update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
     where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null and position_sec is not null);
+  return was_there;
 end
 $$;
-comment on function private.remove_progress is 'Removes the position of the caller in a sound, by default in all.';
+comment on function private.forget is
+  'Removes a sound, or all if null, from the history and the positions of the caller. Returns false if no history was there.';
 
-grant execute on function public.list_progress, private.lock_progress, private.save_progress, public.save_progress,
-  private.remove_progress to authenticated;
+grant execute on function public.list_progress, private.save_progress, public.save_progress, private.forget to authenticated;
 
 
 -- supabase/schemas/60_api_keys.sql
@@ -2460,9 +2498,8 @@ language sql stable security definer set search_path = '' as $$
     )),
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day)),
     to_json(array(
-      select json_build_object(
-        'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(progress.updated_at))
-      from public.progress as progress where user_id = auth.uid() order by progress.updated_at desc, sound_id
+      select json_build_object('sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
+      from public.progress as own where user_id = auth.uid() order by own.updated_at desc, sound_id
     ))
 $$;
 

@@ -211,16 +211,12 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
 
--- The clock of a phone may be up to five minutes ahead. Rounds down, so that a stored time is never in the future.
-create function private.time_of_report(reported text) returns timestamptz language plpgsql stable set search_path = '' as $$
-declare
-  moment constant timestamptz := reported;
-begin
+create function private.time_of_report(moment timestamptz) returns timestamptz language plpgsql stable set search_path = '' as $$ begin
   return case when moment <= now() + interval '5 minutes' then date_trunc('milliseconds', least(moment, now())) else 'infinity' end;
-end
-$$;
+end $$;
 comment on function private.time_of_report is
-  'Returns the time that an app reports for a play or a position, at most now; infinity if it is in the future.';
+  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes ahead; '
+  'infinity if it is in the future. Rounds down, because a stored time must not be ahead.';
 
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -228,7 +224,7 @@ declare
   keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
   sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
   moments constant timestamptz[] := array(
-    select private.time_of_report(play ->> 'played_at') from jsonb_array_elements(plays) as play
+    select private.time_of_report((play ->> 'played_at')::timestamptz) from jsonb_array_elements(plays) as play
   );
   counted integer[];
 begin

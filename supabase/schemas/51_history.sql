@@ -73,32 +73,14 @@ comment on function public.list_history is
   'Returns one page of the caller''s history, newest first: {data, has_more}. It begins after the entry of '
   'before_sound at before_moment.';
 
-create function public.clear_history() returns boolean language plpgsql volatile set search_path = '' as $$
-declare
-  was_there boolean;
-begin
-  perform private.lock_progress('{}');
-  delete from public.history where user_id = (select auth.uid());
-  was_there := found;
-  perform private.remove_progress();
-  return was_there;
-end
-$$;
+create function public.clear_history() returns boolean
+language plpgsql volatile set search_path = '' as $$ begin return private.forget(null); end $$;
 comment on function public.clear_history is
-  'Deletes the history of the caller with all positions. Returns false if the history was empty.';
+  'Deletes the history of the caller, and all positions. Returns false if the history was empty.';
 
-create function public.remove_from_history(forgotten_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
-declare
-  was_there boolean;
-begin
-  perform private.lock_progress(array[forgotten_sound]);
-  delete from public.history where user_id = (select auth.uid()) and sound_id = forgotten_sound;
-  was_there := found;
-  perform private.remove_progress(forgotten_sound);
-  return was_there;
-end
-$$;
+create function public.remove_from_history(forgotten_sound uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$ begin return private.forget(forgotten_sound); end $$;
 comment on function public.remove_from_history is
-  'Deletes a sound from the history, with its position. Returns false if it was not in the history.';
+  'Deletes a sound from the history, and its position. Returns false if it was not in the history.';
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;

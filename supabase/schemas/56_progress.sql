@@ -10,8 +10,7 @@ create table public.progress (
 create index progress_newest_first on public.progress (user_id, updated_at desc, sound_id) where position_sec is not null;
 create index progress_removals on public.progress (updated_at) where position_sec is null;
 create index progress_sound_id on public.progress (sound_id);
-comment on table public.progress is
-  'Where each customer stopped in a sound. A customer has at most 200 positions; removals are kept for 30 days.';
+comment on table public.progress is 'Where each customer stopped in a sound: at most 200, and removals of the last 30 days.';
 comment on column public.progress.position_sec is
   'Position in seconds. Null if it was removed: the row then rejects older positions that arrive later.';
 comment on column public.progress.updated_at is 'Time at which the customer was there, or removed the position.';
@@ -40,10 +39,9 @@ end
 $$;
 comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
 
--- Locks the account, the caller's rows, then sounds by id: before the history, as the deletions of an account and of a
--- sound do, so that nothing deadlocks. Users share 1,000 locks, because the memory for locks is limited.
-create function private.lock_progress(sound_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
+-- Locks the account, the caller's rows and these sounds, in this order and before the history, so that saving and the
+-- deletions of sounds, histories and accounts cannot deadlock. Users share 1,000 locks, as for favorites.
+create function private.lock_progress(sound_ids uuid[]) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   perform private.require_player(auth.uid());
@@ -58,8 +56,8 @@ declare
   sound_ids constant uuid[] := array(select (entry ->> 'sound_id')::uuid from jsonb_path_query(entries, '$[0 to 99]') as entry);
   positions constant double precision[] :=
     array(select (entry ->> 'position_sec')::double precision from jsonb_path_query(entries, '$[0 to 99]') as entry);
-  moments constant timestamptz[] :=
-    array(select private.time_of_report(entry ->> 'updated_at') from jsonb_path_query(entries, '$[0 to 99]') as entry);
+  moments constant timestamptz[] := array(
+    select private.time_of_report((entry ->> 'updated_at')::timestamptz) from jsonb_path_query(entries, '$[0 to 99]') as entry);
   active uuid[];
 begin
   perform private.lock_progress(sound_ids);
@@ -69,8 +67,7 @@ begin
     from unnest(sound_ids, positions, moments) as report (sound_id, position_sec, moment)
     where sound_id = any (active) and moment < 'infinity'
     order by sound_id, moment desc, position_sec desc nulls first
-    on conflict (user_id, sound_id) do update
-      set position_sec = excluded.position_sec, updated_at = excluded.updated_at
+    on conflict (user_id, sound_id) do update set position_sec = excluded.position_sec, updated_at = excluded.updated_at
       where (excluded.updated_at, excluded.position_sec is null, excluded.position_sec)
         > (own.updated_at, own.position_sec is null, own.position_sec);
   -- Skips rows that the deletion of their sounds has locked.
@@ -85,12 +82,9 @@ begin
       when moment = 'infinity' then 'in_future'
       when report.sound_id <> all (active) then 'not_found'
       when exists (
-        select from public.progress as own
-        where user_id = auth.uid() and own.sound_id = report.sound_id and own.updated_at = moment
-          and own.position_sec is not distinct from report.position_sec
-      ) then 'saved'
-      else 'older'
-    end)
+        select from public.progress as own where user_id = auth.uid() and own.sound_id = report.sound_id
+          and own.updated_at = moment and own.position_sec is not distinct from report.position_sec
+      ) then 'saved' else 'older' end)
     from unnest(sound_ids, positions, moments) with ordinality as report (sound_id, position_sec, moment, place)
     order by place
   ));
@@ -104,19 +98,24 @@ comment on function public.save_progress is
   'wins. Returns [{sound_id, status}] in the same order.';
 
 -- Never sets an earlier time, because now() is the start of a transaction that may have waited for a newer report.
-create function private.remove_progress(forgotten_sound uuid default null) returns void
+create function private.forget(forgotten_sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   this_moment constant timestamptz := date_trunc('milliseconds', now());
+  was_there boolean;
 begin
+  perform private.lock_progress(array[forgotten_sound]);
+  delete from public.history where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null);
+  was_there := found;
   insert into public.progress (user_id, sound_id, updated_at)
     select auth.uid(), id, this_moment from public.sounds where id = forgotten_sound
     on conflict do nothing;
   update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
     where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null and position_sec is not null);
+  return was_there;
 end
 $$;
-comment on function private.remove_progress is 'Removes the position of the caller in a sound, by default in all.';
+comment on function private.forget is
+  'Removes a sound, or all if null, from the history and the positions of the caller. Returns false if no history was there.';
 
-grant execute on function public.list_progress, private.lock_progress, private.save_progress, public.save_progress,
-  private.remove_progress to authenticated;
+grant execute on function public.list_progress, private.save_progress, public.save_progress, private.forget to authenticated;

@@ -12,9 +12,8 @@ language sql stable security definer set search_path = '' as $$
     )),
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day)),
     to_json(array(
-      select json_build_object(
-        'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(progress.updated_at))
-      from public.progress as progress where user_id = auth.uid() order by progress.updated_at desc, sound_id
+      select json_build_object('sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
+      from public.progress as own where user_id = auth.uid() order by own.updated_at desc, sound_id
     ))
 $$;
 

@@ -32,8 +32,8 @@ const remedies = {
 };
 
 /** Sends a request, with a credential only if it contains one. */
-function send({ method, path }: EndpointRow, { query = '', headers = {}, body, token }: Request, id = target.soundId) {
-  const request = target.api[method](path.replace(/\{\w+\}/, id))
+function send({ method, path }: EndpointRow, { query = '', headers = {}, body, token, id }: Request, other?: string) {
+  const request = target.api[method](path.replace(/\{\w+\}/, other ?? id ?? target.soundId))
     .query(query)
     .set(headers);
   if (token !== undefined) request.auth(token, bearer);
@@ -79,6 +79,7 @@ const endpoints = `
   get /progress bearer revalidate, put /progress bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
   delete /me user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
+  get /me/sessions user, delete /me/sessions user, delete /me/sessions/{id} user,
   get /home bearer revalidate shared, get /categories optional revalidate shared,
   get /catalogue/changes bearer revalidate shared`;
 
@@ -120,10 +121,10 @@ describe.for(named(table))('%s %s', ([, , row]) => {
   }
 
   if (path.includes('{'))
-    test('returns 404 for a malformed id and, except in a removal, for an unknown id', async () => {
+    test('returns 404 for a malformed id and, except in a removal of a sound, for an unknown id', async () => {
       const token = owner.access_token;
       for (const id of ['not-a-uuid', '%zz']) await send(row, { token }, id).expect(404);
-      await send(row, { token }, randomUUID()).expect(method === 'delete' ? 200 : 404);
+      await send(row, { token }, randomUUID()).expect(path.endsWith('{soundId}') ? 200 : 404);
     });
 
   test.for(Object.entries(row.invalid))('returns 400 and names %s for a wrong value', async ([field, all]) => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { endpoints } from '../../src/app.ts';
 import type { Endpoint } from '../../src/endpoint.ts';
 import { newEmail, password } from '../support/test.ts';
 import type { Target } from './target.ts';
 
-type Sent = { query: string; headers: Record<string, string>; body: object | undefined; token: string };
+type Sent = { id: string; query: string; headers: Record<string, string>; body: object | undefined; token: string };
 export type Request = Partial<Sent>;
 
 type Row = {
@@ -176,6 +177,13 @@ const rows: Record<string, Row> = {
     invalid: { sound_id: [undefined, null, 'x', 5, [id]] },
   },
   deleteAccount: { valid: async ({ newAccount }) => ({ token: (await newAccount()).access_token }) },
+  endOtherSessions: { valid: async ({ newAccount }) => ({ token: (await newAccount()).access_token }) },
+  endSession: {
+    valid: async ({ newAccount }) => {
+      const { access_token: token } = await newAccount();
+      return { token, id: String(decodeJwt(token)['session_id']) };
+    },
+  },
   updateCustomer: {
     valid: () => ({ body: { full_name: 'Ada', marketing_opt_in: false } }),
     invalid: {

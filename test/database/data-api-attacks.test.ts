@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { expect } from 'vitest';
 import { addSound, addSounds } from '../support/catalogue.ts';
 import { forge } from '../support/forge.ts';
@@ -26,13 +27,16 @@ test('users, guests and the service can access only the exposed schema', async (
 test('a token that Auth issued to another app reaches nothing of its user', async ({ app, user, sql, skip }) => {
   const { id: sub } = user.user;
   await app.post('/favorites').send({ sound_id: await addSound(sql) });
-  const claims = { sub, aud: 'authenticated', role: 'authenticated', exp: Math.floor(Date.now() / 1000) + 600 };
+  const { session_id } = decodeJwt(user.access_token);
+  const claims = { sub, session_id, aud: 'authenticated', role: 'authenticated', exp: Date.now() / 1000 + 600 };
   const token = await forge(skip, { ...claims, client_id: randomUUID(), scope: 'email' });
   for (const name of [
     'export_account',
     'get_customer',
     'list_favorites',
     'list_history',
+    'list_sessions',
+    'end_sessions',
     'list_progress',
     'clear_history',
   ])

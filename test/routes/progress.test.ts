@@ -63,8 +63,8 @@ describe('PUT /progress', () => {
       expect(await save(app, ...entries), JSON.stringify(entries)).toEqual(statuses);
       expect(new Set(await positionsOf(app))).toEqual(new Set(positions));
     }
-    const sounds = { id, title: 'First', category: null, cover_image_url: null, duration_sec: 900 };
-    expect((await progressOf(app))[0]).toEqual({ ...at(id, 1, expect.any(String)), sounds });
+    const first = { ...at(id, 1, expect.any(String)), sounds: { id, title: 'First', duration_sec: 900 } };
+    expect((await progressOf(app))[0]).toMatchObject(first);
     expect((await progressOf(app))[1]).toMatchObject(at(other, 0, late));
   });
 
@@ -179,7 +179,7 @@ describe('removed positions', () => {
   });
 });
 
-const hoursMs = 60 * minuteMs;
+const hourMs = 60 * minuteMs;
 
 /** Reports of devices in true time, whose corrected clocks differ by up to a second, and how often each arrives. */
 const listening = fc.array(
@@ -193,19 +193,16 @@ const listening = fc.array(
 );
 const clockErrors = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 3, maxLength: 3 });
 
-// Takes 11 s on a busy machine, for 200 requests with 100 entries.
-test('1,000 histories of devices end at the newest report, however reports arrive', { timeout: 60_000 }, async ({
-  gateway,
-  sql,
-}) => {
-  const seed = randomInt(2 ** 31);
-  const histories = fc.sample(fc.tuple(listening, clockErrors), { seed, numRuns: 1_000 });
-  for (let start = 0; start < histories.length; start += 200) {
+test.for([1, 2, 3, 4, 5])(
+  '200 histories of devices, part %i, end at the newest report',
+  async (_, { gateway, sql }) => {
     const { app, user } = await newUser(gateway);
+    const seed = randomInt(2 ** 31);
+    const histories = fc.sample(fc.tuple(listening, clockErrors), { seed, numRuns: 200 });
     const sounds = await addSounds(sql, Array(200).fill({}));
     const arrivals: { entry: Entry; order: number }[] = [];
-    const expected = histories.slice(start, start + 200).map(([reports, errors], n) => {
-      let moment = Date.now() - 12 * hoursMs;
+    const expected = histories.map(([reports, errors], n) => {
+      let moment = Date.now() - 12 * hourMs;
       const entries = reports.map(({ gapMs, device, position }) => {
         moment += gapMs;
         return at(sounds[n] ?? '', position, new Date(moment + (errors[device] ?? 0)).toISOString());
@@ -227,5 +224,5 @@ test('1,000 histories of devices end at the newest report, however reports arriv
       sounds.map((id) => stored.get(id)),
       `seed ${seed}`,
     ).toEqual(expected);
-  }
-});
+  },
+);

@@ -38,7 +38,7 @@ test('the deadline of a password call begins when the call starts, not when it i
   const queue = createPasswordQueue(1);
   const first = Promise.withResolvers<void>();
   const ended = queue('192.0.2.1', () => first.promise);
-  const waited = { id: 'x', trace: { id: '', traceparent: '', tracestate: undefined } };
+  const waited = { id: 'x', trace: { id: '', traceparent: '', tracestate: undefined }, userAgent: undefined };
   const left = requestContext.run({ ...waited, startedAt: performance.now() - 8_000 }, () =>
     queue('192.0.2.2', async () => timeLeftMs('auth')),
   );

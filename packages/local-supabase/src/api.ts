@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { requireApiKey, resolveKey } from './api/access.ts';
 import { answering, publishedSettings, signInRoutes } from './api/auth.ts';
 import { accountRoutes } from './api/auth-account.ts';
-import { adminRoutes, sessionAddress } from './api/auth-admin.ts';
+import { adminRoutes, sessionOrigin } from './api/auth-admin.ts';
 import { requireCaptcha } from './api/auth-captcha.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { CODE_DIGITS } from './api/auth-mails.ts';
@@ -136,7 +136,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           answering(publishedKeys(signing)),
           fullTokens(() => `${url()}/auth/v1`, signing),
           publishedSettings,
-          sessionAddress(sql),
+          sessionOrigin(sql),
           signedInUser,
           adminRoutes(sql),
           answering(unusedRoutes(sql)),

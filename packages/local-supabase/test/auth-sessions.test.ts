@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { forge } from '../../../test/support/forge.ts';
-import { ban, claimsOf, codeOf, type Supabase, signIn, test } from './supabase.ts';
+import { ban, claimsOf, codeOf, password, type Supabase, signIn, test } from './supabase.ts';
 
 const used = '400 refresh_token_already_used';
 
@@ -45,6 +45,18 @@ test('an older token ends its session after 10 s, unless the current one is used
   expect(await codeOf(refresh(supabase, first))).toBe(used);
   await age(supabase, id, 11);
   for (const token of [fifth, second, first]) expect(await codeOf(refresh(supabase, token))).toBe(used);
+});
+
+test('a sign-in and a refresh store their User-Agent with the session', async ({ supabase }) => {
+  const { id, email } = await supabase.signUp();
+  await supabase.sql`delete from auth.sessions where user_id = ${id}`;
+  const stored = async () => (await supabase.sql`select user_agent from auth.sessions where user_id = ${id}`)[0];
+  const from = (grant: string, body: object, agent: string) =>
+    supabase.call(`/auth/v1/token?grant_type=${grant}`, { body, headers: { 'User-Agent': agent } });
+  const { refresh_token } = (await from('password', { email, password }, 'Sounds/1.2 (iPhone)')).body;
+  expect(await stored()).toEqual({ user_agent: 'Sounds/1.2 (iPhone)' });
+  await from('refresh_token', { refresh_token }, 'Sounds/1.3');
+  expect(await stored()).toEqual({ user_agent: 'Sounds/1.3' });
 });
 
 test('a refresh token is rejected if it is malformed or unknown, or its user is banned', async ({ supabase }) => {

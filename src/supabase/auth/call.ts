@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ApiError, type ErrorReason, serverError } from '../../errors.ts';
+import { requestContext } from '../../request-context.ts';
 import type { Fetch } from '../fetch.ts';
+import { userAgentFor } from './user-agent.ts';
 
 /** Error response of Auth, with its code or the `error` of OAuth-style errors. */
 export class AuthError extends Error {
@@ -62,6 +64,7 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
         'X-Supabase-Api-Version': '2024-01-01',
         // With a secret key Auth trusts Sb-Forwarded-For and limits by the app user's address instead of ours.
         apikey: secrets.supabaseSecretKey,
+        'User-Agent': userAgentFor(requestContext.getStore()?.userAgent),
         ...(ip !== undefined && { 'Sb-Forwarded-For': ip }),
         ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
       },

@@ -120,15 +120,20 @@ function softDelete(sql: postgres.Sql, id: string): Promise<boolean> {
   });
 }
 
-/** Stores the forwarded IP address of a new session, as projects with IP address forwarding do. */
-export function sessionAddress(sql: postgres.Sql): Middleware {
+/**
+ * Stores the User-Agent of a sign-in or refresh with its session, and the forwarded IP address, as projects with IP
+ * address forwarding do.
+ */
+export function sessionOrigin(sql: postgres.Sql): Middleware {
   return async (c, next) => {
     await next();
-    const address = c.req.header('sb-forwarded-for');
-    if (address === undefined || c.res.status !== 200 || !(await isService(c))) return;
+    if (c.res.status !== 200) return;
     const session = await readBody(c.res);
     if (typeof session?.['access_token'] !== 'string') return;
     const { session_id } = decodeJwt<{ session_id: string }>(session['access_token']);
-    await sql`update auth.sessions set ip = ${address} where id = ${session_id}`;
+    const address = (await isService(c)) ? c.req.header('sb-forwarded-for') : undefined;
+    await sql`
+      update auth.sessions set user_agent = ${c.req.header('user-agent') ?? ''}, ip = coalesce(${address ?? null}, ip)
+      where id = ${session_id}`;
   };
 }

@@ -2556,9 +2556,9 @@ comment on column admin.api_keys.last_used_at is 'Time of the last use, updated 
 create view admin.unused_files with (security_invoker = true) as
   select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
   from (
-      select * from storage.objects
+      select bucket_id, name, metadata, created_at, id from storage.objects
       where bucket_id = 'audio' and not exists (select from public.sounds where audio_path = objects.name)
-      union all select * from storage.objects
+      union all select bucket_id, name, metadata, created_at, id from storage.objects
       where bucket_id = 'covers'
         and not exists (select from public.sounds where cover_image_path = regexp_replace(objects.name, '\.256\.webp$', ''))
     ) as unused

@@ -2,6 +2,7 @@ import {
   type Action,
   encodeId,
   type FactBase,
+  type IntegrationProfile,
   type Plan,
   type ProofVerdict,
   type ProveOptions,
@@ -9,6 +10,7 @@ import {
   provePlan,
   renderPlanFiles,
   resolveProfile,
+  supabasePolicy,
   supabaseProfile,
 } from '@supabase/pg-delta';
 import { formatSqlStatements } from '@supabase/pg-delta/sql-format';
@@ -40,6 +42,22 @@ export interface PlannedChanges {
   proveOptions: ProveOptions;
 }
 
+/** Compares what the schema files declare. Omits Supabase Cron, which is an extension on hosted projects only. */
+const profile: IntegrationProfile = {
+  ...supabaseProfile,
+  handlers: [],
+  policy: {
+    id: 'sounds-service',
+    extends: [supabasePolicy],
+    filter: [
+      {
+        match: { any: [{ schema: 'cron' }, { name: ['cron', 'pg_cron'] }, { target: { name: ['cron', 'pg_cron'] } }] },
+        action: 'exclude',
+      },
+    ],
+  },
+};
+
 /**
  * Plans the changes from one database to another, with the text of the schema files.
  * @param statements statements of the schema files
@@ -47,7 +65,7 @@ export interface PlannedChanges {
  */
 export function planChanges(from: string, to: string, statements: readonly string[]): Promise<PlannedChanges> {
   return withPools([from, to], async (fromPool, toPool) => {
-    const { extract, planOptions, proveOptions } = await resolveProfile(fromPool, supabaseProfile);
+    const { extract, planOptions, proveOptions } = await resolveProfile(fromPool, profile);
     const source = await extract(fromPool);
     const desired = await extract(toPool);
     const unknown = desired.diagnostics.filter(({ code }) => code === 'unmodeled_kind');

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import { type Account, findPrograms, ownFolder, type Release, serverAccount } from './postgres-files.ts';
+import { type Account, findPrograms, ownFolder, type Programs, type Release, serverAccount } from './postgres-files.ts';
 import { type SupervisedChild, spawnSupervised } from './supervised-child.ts';
 
 /** A running PostgreSQL server on 127.0.0.1. */
@@ -28,6 +28,10 @@ export interface PostgresOptions {
   /** False is faster, but can lose data in a crash of the machine. Default: true. */
   durable?: boolean;
   release?: Release;
+  /** Programs of another installation, such as one with extensions. Default: the embedded ones of the release. */
+  programs?: Programs;
+  /** Further settings of the server. */
+  settings?: Record<string, string>;
 }
 
 /** Superuser that prepares the database, named as on Supabase. */
@@ -44,13 +48,13 @@ const STILL_DYING = /pre-existing shared memory block/;
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const account = serverAccount(options.dataDir);
-  const programs = await findPrograms(account, options.release ?? 17);
+  const programs = options.programs ?? (await findPrograms(account, options.release ?? 17));
   const folder = clusterFolder(options.dataDir);
   if (!existsSync(folder)) await createCluster(programs.initdb, folder, account);
 
   for (let attempt = 1; ; attempt++) {
     const port = options.port || (await freePort());
-    const args = ['-D', folder, '-p', String(port), ...settings(options.durable ?? true)];
+    const args = ['-D', folder, '-p', String(port), ...settings(options)];
     const server = spawnSupervised(programs.postgres, args, 'INT', { ...account, cwd: '/', stdout: 'ignore' });
     const problem = await untilReady(server);
     if (problem === undefined) {
@@ -122,7 +126,7 @@ async function createCluster(initdb: string, folder: string, account: Account): 
   renameSync(unfinished, folder);
 }
 
-function settings(durable: boolean): string[] {
+function settings({ durable = true, settings: further }: PostgresOptions): string[] {
   const values: Record<string, string> = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -130,6 +134,7 @@ function settings(durable: boolean): string[] {
     timezone: 'UTC',
     log_timezone: 'UTC',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...further,
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { as } from '@sounds-service/local-supabase/database';
+import { as, migrate } from '@sounds-service/local-supabase/database';
 import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
+import { hasPgCron, startDatabaseWithPgCron } from '../../../test/support/pg-cron.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { checkDatabase, scriptOf } from '../check.ts';
 
@@ -37,6 +38,21 @@ const additions = `
   create trigger tell_crm after insert on auth.users for each row execute function public.tell_crm();
   create extension "uuid-ossp" schema extensions;
   alter default privileges in schema public grant all on tables to anon`;
+
+test('npm run migration -- --check ignores the real pg_cron and its jobs', async ({ skip }) => {
+  skip(!hasPgCron, 'Install postgresql-17-cron or postgresql-15-cron to check a database with pg_cron.');
+  const { databaseUrl, stop } = await startDatabaseWithPgCron();
+  await migrate(databaseUrl);
+  const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
+  expect(await sql`select jobname from cron.job`).toEqual([{ jobname: 'sounds-service upkeep' }]);
+  expect(await checkDatabase(databaseUrl)).toEqual([]);
+  await sql`select cron.schedule('of an administrator', '0 5 * * *', 'select 1')`;
+  await sql`alter table public.favorites disable row level security`;
+  const fix = expect.stringMatching(/favorites.*\s+enable row level/);
+  expect(await checkDatabase(databaseUrl)).toMatchObject([{ fix }]);
+  await sql.end();
+  await stop();
+}, 180_000);
 
 test('npm run migration -- --check reports each mistake and its fix, and no addition', async () => {
   const { databaseUrl, stop } = await startDatabase();

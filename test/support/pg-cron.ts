@@ -1,0 +1,36 @@
+import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { as, prepareDatabase } from '@sounds-service/local-supabase/database';
+import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import postgres from 'postgres';
+
+/** The real pg_cron in the newest release of Debian's PostgreSQL that hosted projects have, if any. */
+const library = globSync('/usr/lib/postgresql/1[57]/lib/pg_cron.so').toSorted().at(-1);
+
+/** False without postgresql-17-cron or postgresql-15-cron. Ubuntu has neither. */
+export const hasPgCron = library !== undefined;
+throw new Error('postgresql-17-cron or postgresql-15-cron must be installed in CI.');
+
+/** Starts a database in the state of a hosted project with Supabase Cron before its first migration. */
+export async function startDatabaseWithPgCron() {
+  await using starting = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'pg-cron-'));
+  starting.defer(() => rm(dataDir, { recursive: true }));
+  const bin = join(dirname(library ?? ''), '../bin');
+  const programs = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  const settings = { shared_preload_libraries: 'pg_cron', 'cron.host': '127.0.0.1' };
+  const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable: false, programs, settings });
+  starting.defer(stop);
+  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  await sql`create extension pg_cron with schema pg_catalog`;
+  await prepareDatabase(databaseUrl);
+  // Storage of hosted projects has more columns than that of the emulator, before and after those that both have.
+  await sql`alter table storage.objects add column level integer, add column archived_at timestamptz`;
+  await sql`grant usage on schema cron to postgres with grant option`;
+  await sql`grant all on all tables in schema cron to postgres with grant option`;
+  await sql.end();
+  const started = starting.move();
+  return { databaseUrl, stop: () => started.disposeAsync() };
+}

@@ -183,7 +183,7 @@ create trigger sounds_keep_position_of_deleted after delete on public.sounds for
 create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
   when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
--- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 50 taken milliseconds
+-- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 20 taken milliseconds
 -- until the transaction ends, because an import of n equal values would take n² steps (5,000 rows take 1 s).
 -- enable_seqscan reduces an import of 5,000 sounds into an empty table from 7.2 to 5.0 s.
 create function private.assign_created_at() returns trigger
@@ -207,7 +207,7 @@ begin
     free := free + interval '1 millisecond';
     steps := steps + 1;
   end loop;
-  if run is not null or steps > 50 then
+  if run is not null or steps > 20 then
     run := tstzrange(new.created_at, free + interval '1 millisecond');
     perform set_config('sounds_service.taken_moments', (taken + run::tstzmultirange)::text, true);
   end if;

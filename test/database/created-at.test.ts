@@ -50,9 +50,12 @@ test('an upsert that repeats the created_at of a sound does not move it', async 
   for (let run = 0; run < 3; run++) await upsert(rows);
   const stored = () => sql`select created_at from public.sounds order by created_at`;
   expect((await stored()).map(({ created_at }) => created_at.toISOString())).toEqual(times);
+  // Also while the times of the others are remembered as taken.
+  await upsert([{ id: randomUUID(), title: 'x', created_at: moment }, ...rows]);
+  expect((await stored()).map(({ created_at }) => created_at.toISOString()).slice(0, 60)).toEqual(times);
   // A time that another sound has is still moved.
   await upsert([{ ...rows[0], created_at: times[1] }]);
-  expect(new Set((await stored()).map(({ created_at }) => created_at.toISOString())).size).toBe(60);
+  expect(new Set((await stored()).map(({ created_at }) => created_at.toISOString())).size).toBe(61);
 });
 
 test('a used created_at moves to the next free millisecond, also if a deleted sound had it', async () => {

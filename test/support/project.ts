@@ -27,10 +27,11 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
   test.extend<{ $file: { project: Project } }>({
     project: [
       fixture(async (use) => {
-        const { databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
+        const { apiUrl, databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
         const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
         const supabase = embedded ? await startApi({ databaseUrl, storageDir, port: 0, ...settings }) : undefined;
-        const url = supabase?.url ?? confirmingUrl;
+        // Falls back to the common project, whose tests are then skipped by name.
+        const url = supabase?.url ?? (confirmingUrl || apiUrl);
         const gateway = await startGateway({ SUPABASE_URL: url, ...env });
         const api = apiAt(gateway.url);
         await use({ url, mailUrl: supabase?.url ?? mailUrl, api, gatewayUrl: gateway.url });

@@ -28,16 +28,15 @@ export async function move(storage: Storage, c: Context): Promise<Response> {
   const { from, to } = await relocation(c);
   const { sub = null } = caller;
   const changed = JSON.stringify({ lastModified: new Date() });
-  const id = await asCaller(storage, caller, 'storage.object.move', async (db) => {
-    const { rows } = await sql<{ id: string }>`
+  await asCaller(storage, caller, 'storage.object.move', async (db) => {
+    const { rows } = await sql`
       update storage.objects set bucket_id = ${to[0]}, name = ${to[1]}, version = ${randomUUID()},
         owner = ${sub}, owner_id = ${sub}, metadata = metadata || ${changed}::jsonb, updated_at = now()
       where bucket_id = ${from[0]} and name = ${from[1]} returning id`.execute(db);
     if (!rows[0]) throw objectNotFound();
     await storage.files.move(from, to);
-    return rows[0].id;
   }).catch(rejectRow);
-  return c.json({ message: 'Successfully moved', Id: id, Key: to[1] });
+  return c.json({ message: 'Successfully moved' });
 }
 
 export async function copy(storage: Storage, c: Context): Promise<Response> {

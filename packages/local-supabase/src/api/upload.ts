@@ -33,7 +33,7 @@ export async function upload(storage: Storage, c: Context, bucket: string, name:
 
 const SIGNED_UPLOAD_SECONDS = 2 * 60 * 60;
 
-/** Signs an address for one upload, if the caller may upload there. */
+/** Signs an address for one upload, if the caller may upload there. The upload rejects an invalid name. */
 export async function signUpload(storage: Storage, c: Context, bucket: string, name: string) {
   const caller = await storageCaller(c.req.raw.headers);
   const replace = c.req.header('x-upsert') === 'true';
@@ -107,7 +107,6 @@ export async function checkLimits(
  * @throws StorageError for an existing name, and rows that the policies reject
  */
 export async function checkPermission(storage: Storage, caller: Claims, place: Place, operation = UPLOAD) {
-  checkName(place.name);
   const insert = (db: Database) => insertRow(db, caller, place, {});
   await asCaller(storage, caller, operation, insert, { forceRollback: true }).catch(rejectRow);
 }

@@ -45,11 +45,11 @@ export function throwAll(found: readonly (Problem | false | undefined)[]) {
   if (problems.length > 0) throw new AggregateError(problems);
 }
 
-/** Returns the message of the innermost cause of an error, or its code, such as ECONNREFUSED. */
+/** Returns the message of the innermost cause of an error, or its code, such as ECONNREFUSED, without a full stop. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause !== undefined) return reasonOf(error.cause);
-  return error.message || ('code' in error ? String(error.code) : error.name);
+  if (error instanceof Error && error.cause !== undefined) return reasonOf(error.cause);
+  const text = error instanceof Error ? error.message || ('code' in error ? error.code : error.name) : error;
+  return String(text).trim().replace(/\.$/, '');
 }
 
 /** Returns a handler for `.catch` that throws a problem with the reason of the failure. */

@@ -1,6 +1,6 @@
 import { apiKeys, reads } from './api.ts';
 import { type Check, NotChecked, Problem, type Result, reasonOf, Warning } from './check.ts';
-import { exposedSchemas, migrations, upkeep } from './database.ts';
+import { exposedSchemas, migrations, rowSecurity, triggers, upkeep } from './database.ts';
 import { environment, redis } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, multiFactor, sharedSecret } from './identity.ts';
@@ -20,6 +20,9 @@ export const checks: readonly Check[] = [
   clock,
   migrations,
   upkeep,
+  rowSecurity,
+  triggers,
+  storagePolicies,
   exposedSchemas,
   buckets,
   signedUrls,
@@ -28,7 +31,6 @@ export const checks: readonly Check[] = [
   accessToken,
   sharedSecret,
   multiFactor,
-  storagePolicies,
   addressForwarding,
   readReplica,
   redis,

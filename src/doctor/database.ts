@@ -1,14 +1,17 @@
-import { readdirSync } from 'node:fs';
-import { check, Problem } from './check.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { check, Problem, reasonOf, throwAll } from './check.ts';
 import { secretKey } from './project.ts';
 
 const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push --remote';
 
+const folder = new URL('../../supabase/migrations/', import.meta.url);
+
 export const migrations = check('Migrations', [secretKey], ({ report }) => {
   if (report === null) throw new Problem('Some or all of the migrations have not been applied.', `${push}.`);
   const { migrations: applied } = report;
-  const shipped = readdirSync(new URL('../../supabase/migrations', import.meta.url));
-  const expected = shipped.map((name) => name.split('_')[0] ?? '').toSorted();
+  const expected = readdirSync(folder)
+    .map((name) => name.split('_')[0] ?? '')
+    .toSorted();
   if (applied === null)
     throw new Problem(
       'The database has no migration history, so it is unknown which migrations were applied.',
@@ -21,8 +24,10 @@ export const migrations = check('Migrations', [secretKey], ({ report }) => {
 });
 
 const schedule = "select cron.schedule('sounds-service upkeep', '7 * * * *', 'select private.upkeep()');";
-const switchOn =
-  "select cron.alter_job(jobid, active := true) from cron.job where command = 'select private.upkeep()';";
+const alter = (change: string) =>
+  `Run in the SQL editor: select cron.alter_job(jobid, ${change}) from cron.job where command = 'select private.upkeep()';`;
+
+const isHourly = (schedule: string) => /^(@hourly|\d+ seconds|\S+ \*(\/1)? \* \* \*)$/.test(schedule);
 
 export const upkeep = check('Upkeep', [migrations], ({ report }) => {
   const problem = (what: string, remedy: string) =>
@@ -32,14 +37,51 @@ export const upkeep = check('Upkeep', [migrations], ({ report }) => {
       'is not scheduled',
       `Switch on Cron under Integrations in the dashboard. Run in the SQL editor: ${schedule}`,
     );
-  const { active, last_run } = report.upkeep;
-  if (!active) throw problem('is switched off', `Run in the SQL editor: ${switchOn}`);
+  const { active, schedule: actual, last_run } = report.upkeep;
+  if (!active) throw problem('is switched off', alter('active := true'));
+  if (!isHourly(actual)) throw problem(`is scheduled as "${actual}"`, alter("schedule := '7 * * * *'"));
+  if (last_run?.is_old)
+    throw problem(
+      `last ran at ${last_run.start_time}, more than three hours ago`,
+      'Run in the SQL editor: select private.upkeep(); If it is not run again within an hour, restart the database under Project Settings, General.',
+    );
   if (last_run?.status === 'failed')
     throw problem(
-      `failed at ${last_run.start_time}: ${last_run.message}`,
+      `failed at ${last_run.start_time}: ${reasonOf(last_run.message)}`,
       'Run in the SQL editor: select private.upkeep(); Fix the error that it reports. The next run is in an hour at most.',
     );
   return last_run === null ? 'It is scheduled every hour.' : `It last ran at ${last_run.start_time}.`;
+});
+
+export const rowSecurity = check('Row-level security', [migrations], ({ report }) => {
+  throwAll(
+    (report?.tables_without_row_security ?? []).map(
+      (table) =>
+        new Problem(
+          `It is off for ${table}: users may read and change the rows of others.`,
+          `Run in the SQL editor: alter table ${table} enable row level security;`,
+        ),
+    ),
+  );
+  return 'It is on for every table of the data API and of Storage.';
+});
+
+/** Returns the names of the triggers that the migrations create on tables of Auth. Omits those that depend on Auth. */
+function declaredTriggers(): string[] {
+  const sql = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
+  return [...sql.join('\n').matchAll(/^create trigger (sounds_service_\w+)/gm)].map(([, name = '']) => name);
+}
+
+/** Checks the triggers, because owners of the database can switch one off, or drop it with a function. */
+export const triggers = check('Triggers', [migrations], ({ report }) => {
+  const found = report?.triggers ?? {};
+  const off = Object.keys(found).filter((name) => !found[name]?.is_on);
+  const missing = declaredTriggers().filter((name) => !(name in found));
+  if (off.length + missing.length === 0) return 'All triggers of the service are on.';
+  throw new Problem(
+    `These triggers are off or missing: ${[...off, ...missing].toSorted().join(', ')}. Accounts may be taken over, or have no customer.`,
+    'Run npm run migration -- --check <database url> in a clone, and the SQL that it prints in the SQL editor.',
+  );
 });
 
 export const exposedSchemas = check('Exposed schemas', [secretKey], async (run) => {

@@ -10,8 +10,20 @@ export const environment = check('Environment', [], ({ config }) => {
       meant === null ? 'Remove it, or correct its name. .env.example lists all variables.' : `Rename it to ${meant}.`;
     return new Warning(`${name} is set, but the gateway does not read it.`, remedy);
   });
-  throwAll(warnings);
-  return 'No variable is misspelled.';
+  const keys = {
+    SUPABASE_PUBLISHABLE_KEY: config.supabase.publishableKey,
+    SUPABASE_SECRET_KEY: config.secrets.supabaseSecretKey,
+  };
+  const legacy = Object.entries(keys).filter(([, key]) => key.startsWith('eyJ'));
+  const replace = legacy.map(
+    ([name]) =>
+      new Warning(
+        `${name} is a legacy key. Supabase removes these at the end of 2026.`,
+        'Replace it by a new key from Project Settings, API Keys, in the dashboard (docs/operate.md, Replace keys).',
+      ),
+  );
+  throwAll([...warnings, ...replace]);
+  return 'No variable is misspelled, and the keys are of the current kind.';
 });
 
 export const redis = check('Redis', [], async ({ config }) => {

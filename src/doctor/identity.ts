@@ -2,13 +2,14 @@ import { decodeProtectedHeader } from 'jose';
 import { ApiError } from '../errors.ts';
 import { check, failed, NotChecked, Problem, reasonOf, Warning } from './check.ts';
 import { migrations } from './database.ts';
-import { isLocal, secretKey } from './project.ts';
+import { isLocal, mayNotExecute, secretKey } from './project.ts';
 import { forwardedAddress, type Run } from './run.ts';
 
 /** Calls a function that the service alone may call. */
 export async function callAsService(run: Run, name: string, body: object): Promise<unknown> {
   const answer = await run.askAsService(`/rest/v1/rpc/${name}`, { body });
   if (answer.status < 300) return answer.body;
+  if (answer.status === 403) throw mayNotExecute(name);
   throw new Problem(
     `The database answered ${answer.status} to ${name}.`,
     'Look at Logs, Postgres, in the dashboard; a migration that was changed by hand must be applied again.',
@@ -57,11 +58,13 @@ export const accessToken = check('Access tokens', [account], async (run) => {
   const { email, password } = run.account;
   const { access_token } = await run.auth
     .signIn({ email, password }, forwardedAddress)
-    .catch(
+    .catch((error: unknown) =>
       failed(
         'The temporary account cannot sign in with its password',
-        'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',
-      ),
+        error instanceof ApiError && error.headers['X-Error-Reason'] === 'invalid_credentials'
+          ? `A trigger on auth.users changes the password of new accounts: switch on those of "Triggers" above. ${foreignTriggers}`
+          : 'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',
+      )(error),
     );
   await run.verify(access_token).catch((error: unknown) => {
     const areKeysMissing = error instanceof ApiError && error.code === 'server_error';

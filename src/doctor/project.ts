@@ -31,6 +31,13 @@ export const publishableKey = check('SUPABASE_PUBLISHABLE_KEY', [address], async
   throw problemOf(rejectedPublishableKey(status));
 });
 
+/** Returns the problem of a function that was revoked from the role of the secret key. */
+export const mayNotExecute = (name: string) =>
+  new Problem(
+    `The role of the secret key may not execute ${name}.`,
+    `Run in the SQL editor: grant execute on function public.${name}, private.${name} to service_role;`,
+  );
+
 export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => {
   const { status, body } = await run.askAsService('/rest/v1/rpc/doctor_report', { body: {} });
   if (status === 200) run.report = body as Run['report'];
@@ -41,6 +48,7 @@ export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => 
       'The data API does not serve the schema public.',
       'Add public to "Exposed schemas" under Project Settings, Data API, in the dashboard.',
     );
+  if (status === 403) throw mayNotExecute('doctor_report');
   throw problemOf(rejectedSecretKey(status));
 });
 

@@ -51,7 +51,15 @@ type Report = {
   /** Null if the database has no migration history. */
   migrations: string[] | null;
   /** Hourly job of Supabase Cron. Null if it is not scheduled. */
-  upkeep: { active: boolean; last_run: { status: string; message: string | null; start_time: string } | null } | null;
+  upkeep: {
+    active: boolean;
+    schedule: string;
+    last_run: { status: string; message: string | null; start_time: string; is_old: boolean } | null;
+  } | null;
+  tables_without_row_security: string[];
+  triggers: Record<string, { table: string; is_on: boolean }>;
+  /** Policies on storage.objects that give API roles a right, with their conditions. */
+  file_policies: { name: string; rule: string }[];
 };
 
 /** Creates the state of one run: its clients, its results so far, and the objects that it must remove. */

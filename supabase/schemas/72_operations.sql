@@ -18,20 +18,39 @@ begin
   end if;
   if to_regclass('cron.job') is not null then
     execute $job$
-      select jsonb_build_object('active', active, 'last_run', (
-        select jsonb_build_object('status', status, 'message', return_message, 'start_time', start_time)
+      select jsonb_build_object('active', active, 'schedule', schedule, 'last_run', (
+        select jsonb_build_object('status', status, 'message', return_message, 'start_time', start_time,
+          'is_old', start_time < now() - interval '3 hours')
         from cron.job_run_details as run where run.jobid = job.jobid order by runid desc limit 1
       ))
       from cron.job where command = 'select private.upkeep()' $job$
       into upkeep;
   end if;
-  return jsonb_build_object('migrations', migrations, 'upkeep', upkeep);
+  return jsonb_build_object(
+    'migrations', migrations,
+    'upkeep', upkeep,
+    'tables_without_row_security', (
+      select coalesce(jsonb_agg(oid::regclass::text order by oid::regclass::text), '[]') from pg_class
+      where relkind in ('r', 'p') and not relrowsecurity
+        and (relnamespace in ('public'::regnamespace, 'private'::regnamespace) or oid in ('storage.objects'::regclass, 'storage.buckets'::regclass))
+    ),
+    'triggers', (
+      select jsonb_object_agg(tgname, jsonb_build_object('table', tgrelid::regclass::text, 'is_on', tgenabled in ('O', 'A')))
+      from pg_trigger where not tgisinternal and tgfoid in (select oid from pg_proc where pronamespace = 'private'::regnamespace)
+    ),
+    'file_policies', (
+      select coalesce(jsonb_agg(jsonb_build_object('name', polname, 'rule',
+          concat_ws(' ', pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))) order by polname), '[]')
+      from pg_policy where polrelid = 'storage.objects'::regclass and polpermissive
+        and polroles && array[0, 'anon'::regrole, 'authenticated'::regrole]::oid[] -- 0 is everyone
+    )
+  );
 end
 $$;
 
 create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Returns the applied migrations and the state of the private.upkeep job. For npm run doctor only.';
+  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers and policies on files. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$

@@ -129,7 +129,7 @@ describe.runIf(embedded)('npm run doctor', () => {
         ],
         [
           'create policy "Sign" on storage.objects for select to authenticated using (true)',
-          /^Storage policies: .*delete the policies on storage\.objects/,
+          /^Storage policies: .*"Sign".*delete the policies on storage\.objects/,
           'drop policy "Sign" on storage.objects',
         ],
       ],
@@ -140,6 +140,50 @@ describe.runIf(embedded)('npm run doctor', () => {
             select jobid, 'failed', 'ERROR: no space left', now() from cron.job`,
           /^Upkeep: .* failed at \S+: ERROR: no space left\..*select private\.upkeep\(\)/,
           'delete from cron.job_run_details',
+        ],
+      ],
+      [
+        'an upkeep once a year, an upload policy, row-level security and triggers that are off',
+        [
+          "update cron.job set schedule = '7 0 1 1 *'",
+          /^Upkeep: .* is scheduled as "7 0 1 1 \*"\..* Run in the SQL editor: select cron\.alter_job/,
+        ],
+        ['alter table private.api_keys disable row level security', /^Row-level security: .* for private\.api_keys: /],
+        ['alter table public.customers disable row level security', /^Row-level security: .* for public\.customers: /],
+        [
+          `alter table auth.users disable trigger sounds_service_mirror_account;
+            alter trigger sounds_service_refuse_link on auth.identities rename to of_an_administrator;
+            alter table public.customers disable trigger customers_keep`,
+          /^Triggers: .*: customers_keep, sounds_service_mirror_account, sounds_service_refuse_link\. .*--check/,
+          `alter table auth.users enable trigger sounds_service_mirror_account;
+            alter trigger of_an_administrator on auth.identities rename to sounds_service_refuse_link;
+            alter table public.customers enable trigger customers_keep`,
+        ],
+        [
+          `create policy "Upload" on storage.objects for insert to anon with check (true);
+            create policy "Replace" on storage.objects for update using (bucket_id = 'covers');
+            create policy "Avatars" on storage.objects for all to authenticated using (bucket_id = 'avatars')`,
+          /^Storage policies: .*"Replace", "Upload"\. /,
+          'drop policy "Upload" on storage.objects; drop policy "Replace" on storage.objects; drop policy "Avatars" on storage.objects',
+        ],
+      ],
+      [
+        'upkeep that last ran four hours ago, and an account whose password a trigger changes',
+        [
+          `insert into cron.job_run_details (jobid, status, start_time)
+            select jobid, 'succeeded', now() - interval '4 hours' from cron.job`,
+          /^Upkeep: .* more than three hours ago\..*select private\.upkeep\(\)/,
+          'delete from cron.job_run_details',
+        ],
+        [
+          'alter table auth.users disable trigger sounds_service_note_new_account',
+          /^Triggers: .*sounds_service_note_new_account\./,
+          'alter table auth.users enable trigger sounds_service_note_new_account',
+        ],
+        [
+          'select 1',
+          /^Access tokens: .*: The e-mail address or the password is wrong\. A trigger .*"Triggers" above/,
+          'select 1',
         ],
       ],
       ['nothing once all of these are mended'],
@@ -159,6 +203,14 @@ describe.runIf(embedded)('npm run doctor', () => {
       await expect.poll(status).toBe('problem');
       await ownStack.sql`alter function public.hidden rename to doctor_report`;
       await expect.poll(status).toBe('ok');
+    });
+
+    test.for(['doctor_report', 'doctor_issue_key'])('%s is revoked from the secret key', async (name, { ownStack }) => {
+      await ownStack.sql.unsafe(`revoke execute on function private.${name} from service_role`);
+      const findings = await findingsOf(ownStack.diagnose());
+      expect(findings).toEqual([expect.stringContaining(`The role of the secret key may not execute ${name}. Run in`)]);
+      await ownStack.sql.unsafe(/Run in the SQL editor: (.*)/.exec(findings[0] ?? '')?.[1] ?? '');
+      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 
     test('a failing trigger of another program, which postgres can drop by its function', async ({ ownStack }) => {

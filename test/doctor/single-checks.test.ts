@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { redis } from '../../src/doctor/environment.ts';
+import { redis, environment as variables } from '../../src/doctor/environment.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { startNetwork } from '../support/network.ts';
@@ -24,6 +24,25 @@ test('the doctor accepts a Redis that answers', async ({ skip }) => {
   const { url, stop } = await startRedis();
   expect(await execute(redis, { REDIS_URL: url })).toBe('It counts the limits.');
   await stop();
+});
+
+test('the doctor warns of legacy keys', async () => {
+  const keyOf = (role: string) =>
+    `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ role })).toString('base64url')}.x`;
+  const run = createRun(
+    loadConfig({
+      ...environment(),
+      SUPABASE_PUBLISHABLE_KEY: keyOf('anon'),
+      SUPABASE_SECRET_KEY: keyOf('service_role'),
+    }),
+    null,
+  );
+  const error = await Promise.try(() => variables.execute(run)).catch((thrown: AggregateError) => thrown);
+  expect((error as AggregateError).errors.map(String)).toEqual([
+    'Error: SUPABASE_PUBLISHABLE_KEY is a legacy key. Supabase removes these at the end of 2026.',
+    'Error: SUPABASE_SECRET_KEY is a legacy key. Supabase removes these at the end of 2026.',
+  ]);
+  await run.close();
 });
 
 test('the doctor reports that no replica answers reads', async () => {

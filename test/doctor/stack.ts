@@ -18,7 +18,9 @@ export const resultOf = (results: readonly Result[], name: string) => results.fi
 
 /** Returns one line per finding, such as "Redis: It cannot be used. Check that …". */
 export async function findingsOf(diagnosis: Promise<Result[]>): Promise<string[]> {
-  return (await diagnosis)
+  const results = await diagnosis;
+  for (const { detail, remedy } of results) expect(`${detail} ${remedy}`).not.toMatch(/\.\.( |$)/);
+  return results
     .filter(({ remedy }) => remedy !== undefined)
     .map(
       ({ status, check, detail, remedy }) =>

@@ -20,7 +20,7 @@ import { freePort } from '../support/ports.ts';
 import { startRedis } from '../support/redis.ts';
 import { environment, startServer } from '../support/server-process.ts';
 import { test as base, newEmail } from '../support/test.ts';
-import { tally, times, untilShared } from './bursts.ts';
+import { tally, untilShared } from './bursts.ts';
 
 type Server = Awaited<ReturnType<typeof startRedis>>;
 
@@ -146,16 +146,22 @@ base('60,000 counters in a Redis with the settings of compose.yaml leave all tru
   const counters = redisStore('failedSignIns', 3_600_000, redis);
   const trusted = createTrustedClients(redis);
   await redis.settled;
-  const emails = Array.from({ length: 1000 }, newEmail);
-  await Promise.all(emails.map((email) => trusted.add(email, '192.0.2.1')));
-  for (let batch = 0; batch < 60; batch++)
-    await times(1000, (n) => counters.increment(`ip:192.0.2.1:${accountKey(`${batch}-${n}@example.com`)}`));
-  expect(await redis.send('INFO', 'stats')).toMatch(/evicted_keys:[1-9]\d{4}/);
+  const emails = Array.from({ length: 100 }, newEmail);
+  for (const email of emails) await trusted.add(email, '192.0.2.1');
+  const admin = new Redis(server.url);
+  for (let batch = 0; batch < 60; batch++) {
+    const pipeline = admin.pipeline();
+    for (let n = 0; n < 1000; n++)
+      pipeline.set(`sounds:rate-limit:failedSignIns:ip:192.0.2.1:${accountKey(`${batch}-${n}`)}`, 1, 'PX', 3_600_000);
+    await pipeline.exec();
+  }
+  expect(await admin.info('stats')).toMatch(/evicted_keys:[1-9]\d{4}/);
+  admin.disconnect();
   await counters.decrement('an-evicted-counter');
   expect(await redis.send('EXISTS', 'sounds:rate-limit:failedSignIns:an-evicted-counter')).toBe(0);
   const ofAnotherGateway = createTrustedClients(redis);
   const found = await Promise.all(emails.map((email) => ofAnotherGateway.has(email, '192.0.2.1')));
-  expect(tally(found.map(String))).toEqual({ true: 1000 });
+  expect(tally(found.map(String))).toEqual({ true: 100 });
 });
 
 const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${tmpdir()}/nodes-${process.pid}.conf`];

@@ -85,6 +85,8 @@ test('the response says how to continue if a code was used but the password not 
     (req, res) => {
       if (req.url === '/auth/v1/verify') sendSession(res);
       else if (req.url === '/auth/v1/user') reject(res, ofPassword, code);
+      else if (ofName === 200)
+        res.setHeader('Content-Type', 'application/json').end('{"id":"","marketing_opt_in":false}');
       else reject(res, ofName);
     },
     async (api) => {

@@ -114,7 +114,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
         res.vary('Accept-Encoding').json(await handle());
       }
     }
-    res.emit('result');
+    res.emit('result'); // the limits of attempts wait for it
     if (endpoint.guard !== 'user') context.recordLastSeen(caller); // endpoints of users may end their account
     if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };

@@ -5,11 +5,11 @@ import { updateFacts } from './apply/write.ts';
 import { downloadAll, nameOf } from './export/download.ts';
 import { print } from './plan/print-plan.ts';
 import { type Row, readCatalogue } from './project/catalogue.ts';
-import { type Measured, type Measurements, storeMeasurement } from './project/measurements.ts';
+import type { Measured, Measurements } from './project/measurements.ts';
 import { listStored, type StoredFile } from './project/storage.ts';
 import { type Connection, connect, projectOf } from './project/supabase.ts';
-import { INSTALL_FFMPEG, measure, NoFfmpeg } from './read/measure.ts';
-import { kindOf } from './read/recording.ts';
+import { INSTALL_FFMPEG, measure } from './read/measure.ts';
+import { requireAgreement } from './read/recording.ts';
 import { placeholderOf } from './read/thumbnail.ts';
 import { abortAtSignals } from './shared/command.ts';
 import { asRejected, ImportError, Rejected } from './shared/problems.ts';
@@ -46,17 +46,15 @@ export async function measureStored(env: NodeJS.ProcessEnv): Promise<boolean> {
         await updateFacts(client, row.id, { ...facts, ...(row.duration_sec === null && { duration_sec }) });
       print([['updated', name, plural(uses.length, 'sound')]]);
     } catch (error) {
-      if (error instanceof NoFfmpeg) throw new ImportError(`--facts needs ffmpeg. ${INSTALL_FFMPEG}`);
-      if (error instanceof ImportError) throw error;
-      rejected += 1;
       print([['rejected', name, asRejected(error).message]]);
+      rejected += 1;
     }
   }
   console.log(`${plural(files.size - rejected, 'file')} measured, ${rejected} rejected.`);
   return rejected === 0;
 }
 
-/** Downloads a file and measures it. @throws Rejected, ImportError, NoFfmpeg */
+/** Downloads a file and measures it. @throws Rejected, ImportError */
 async function factsOf(
   connection: Connection,
   measurements: Measurements,
@@ -70,9 +68,9 @@ async function factsOf(
     const source = join(folder, name);
     if (file.bucket === 'covers')
       return { cover_placeholder: await placeholderOf({ ...file, checksum, source, changedMs: 0 }) };
-    const { demuxer } = await kindOf(file.path, source);
-    const measured = await measurements.once(checksum, () => measure(source, file.size, demuxer));
-    await storeMeasurement(connection.client, checksum, measured);
+    await requireAgreement(file.path, source);
+    const measured = await measurements.once(checksum, () => measure(source, file.size));
+    if (!measured) throw new ImportError(`--facts needs ffmpeg. ${INSTALL_FFMPEG}`);
     return measured.facts;
   } finally {
     await rm(folder, { recursive: true });

@@ -10,7 +10,6 @@ import { type Line, type Plan, print, printPlan } from './plan/print-plan.ts';
 import { planCategories, planSections } from './plan/structure.ts';
 import { validate } from './plan/validate.ts';
 import { readCatalogue } from './project/catalogue.ts';
-import { type Measured, storeMeasurement } from './project/measurements.ts';
 import { begin, finish, type Memory, recall } from './project/memory.ts';
 import { readSections } from './project/sections.ts';
 import { listStored } from './project/storage.ts';
@@ -78,10 +77,8 @@ async function makePlan(
   if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
 
   const sheet = csv ? readSheet(csv) : { rows: [], rejected: [] };
-  const keep = async (checksum: string, measured: Measured) => {
-    if (!settings.dryRun) await storeMeasurement(client, checksum, measured);
-  };
-  const gathered = await gather(found, sheet, categories, catalogue, keep);
+  if (settings.dryRun) catalogue.measurements.store = undefined;
+  const gathered = await gather(found, sheet, categories, catalogue);
   rejected.push(...gathered.rejected);
   if (gathered.sounds.length + rejected.length + parts.length === 0) {
     console.log(

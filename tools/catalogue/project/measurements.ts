@@ -11,17 +11,22 @@ export interface Measured {
 
 /** Measurements by the SHA-256 of the file, so that each file is decoded once. */
 export class Measurements extends Map<string, Measured> {
-  readonly #running = new Map<string, Promise<Measured>>();
+  readonly #running = new Map<string, Promise<Measured | undefined>>();
+  /** Stores new measurements. A dry run does not. */
+  store: ((checksum: string, measured: Measured) => Promise<void>) | undefined;
 
   /** Identifies the audio of a file. Without a measurement, only files of equal bytes have equal audio. */
   audioOf = (checksum: string | null | undefined) => this.get(checksum ?? '')?.audio_checksum ?? checksum ?? undefined;
 
   /** Returns the measurement of a file. Calls `measure` once if there is none. */
-  async once(checksum: string, measure: () => Promise<Measured>): Promise<Measured> {
-    const measuring = this.get(checksum) ?? this.#running.get(checksum) ?? measure();
-    if (measuring instanceof Promise) this.#running.set(checksum, measuring);
-    const measured = await measuring;
+  async once(checksum: string, measure: () => Promise<Measured | undefined>): Promise<Measured | undefined> {
+    if (this.has(checksum)) return this.get(checksum);
+    const running = this.#running.get(checksum) ?? measure();
+    this.#running.set(checksum, running);
+    const measured = await running;
+    if (!measured || this.has(checksum)) return measured;
     this.set(checksum, measured);
+    await this.store?.(checksum, measured);
     return measured;
   }
 }
@@ -29,8 +34,8 @@ export class Measurements extends Map<string, Measured> {
 /** @throws ImportError */
 export async function readMeasurements(client: SupabaseClient): Promise<Measurements> {
   const rows = await allRows<Measured & { checksum: string }>(client, 'imported_files', 'checksum');
-  return new Measurements(rows.map(({ checksum, audio_checksum, facts }) => [checksum, { audio_checksum, facts }]));
+  const measurements = new Measurements(rows.map(({ checksum, ...measured }) => [checksum, measured]));
+  measurements.store = (checksum, measured) =>
+    upsertRow(client, 'imported_files', { checksum, ...measured }, 'checksum');
+  return measurements;
 }
-
-export const storeMeasurement = (client: SupabaseClient, checksum: string, measured: Measured) =>
-  upsertRow(client, 'imported_files', { checksum, ...measured }, 'checksum');

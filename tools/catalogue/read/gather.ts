@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
 import { type Catalogue, type Category, findCategory } from '../project/catalogue.ts';
-import type { Measured } from '../project/measurements.ts';
 import { isTerminal } from '../shared/command.ts';
 import type { Fields } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
@@ -23,16 +22,12 @@ export interface Gathered {
 
 const READ_AT_ONCE = 4;
 
-/**
- * Reads the recordings of a folder and the rows of the sheet about them.
- * @param keep called with each new measurement and the checksum of its file
- */
+/** Reads the recordings of a folder and the rows of the sheet about them. */
 export async function gather(
   found: Found,
   sheet: Sheet,
   categories: Pick<Category, 'slug' | 'name'>[],
   { limits, measurements }: Pick<Catalogue, 'limits' | 'measurements'>,
-  keep: (checksum: string, measured: Measured) => Promise<void>,
 ): Promise<Gathered> {
   const { usable, rejected, unusable } = usableRows(
     sheet,
@@ -44,17 +39,13 @@ export async function gather(
   const left = all.filter(([file, { exported }]) => exported && !rows.has(file) && !unusable.has(file));
   const recordings = all.filter(([file, { exported }]) => rows.has(file) || !(exported || unusable.has(file)));
   const unmeasured: string[] = [];
-  const kept = new Set(measurements.keys());
   let done = 0;
   // A recording becomes one sound, or one sound for each of its rows.
   const read = async ([file, source]: [string, FoundFile]): Promise<Sound[] | Problem> => {
     const recording = await readRecording(file, source, limits.audio, measurements).catch(asRejected);
     showReading(++done, recordings.length);
     if (recording instanceof Rejected) return { where: file, reason: recording.message };
-    const { measured, audio } = recording;
-    if (!measured) unmeasured.push(file);
-    else if (!kept.has(audio.checksum)) await keep(audio.checksum, measured);
-    kept.add(audio.checksum);
+    if (!recording.isMeasured) unmeasured.push(file);
     const own = rows.get(file) ?? [{ line: 0, file, key: '', fields: {}, faults: [] }];
     return await Promise.all(own.map((row) => soundOf(row, recording, found, limits)));
   };

@@ -6,58 +6,63 @@ import type { Measured } from '../project/measurements.ts';
 import { Rejected } from '../shared/problems.ts';
 
 /**
- * Filters of ffmpeg: loudness and peak of the audio as it is, and samples for length and waveform. Keeps all channels,
+ * Measures loudness and peak of the audio as it is, and decodes samples for length and waveform. Keeps all channels,
  * because opposite ones cancel each other in mono. Numbers samples anew, because times of joined recordings run back.
  */
 const FILTERS = `[0:a:0]asplit[whole][copy];[whole]ebur128=peak=true:framelog=verbose[loudness];\
-[copy]asetpts=N/SR/TB,aformat=sample_rates=24000:sample_fmts=u8[samples]`;
-
-const OUTPUTS = `-map [loudness] -f null - -map [samples] -f u8 pipe:1 -map 0:a:0 -c copy -f hash -hash sha256 pipe:3`;
+[copy]asetpts=N/SR/TB,aformat=sample_rates=16000:sample_fmts=u8[samples]`;
 
 /** Samples of which one peak is kept: 10 ms of one channel. */
-const BLOCK_BYTES = 240;
+const BLOCK = 160;
 
-/** Bytes of a second of one channel in a bit rate of 1 kb/s. */
-const BYTES_PER_KILOBIT = 125;
-
-/** Thrown if ffmpeg is not installed. */
-export class NoFfmpeg extends Error {}
+/** Contains no playlists and no lists of files, because ffmpeg would follow them. */
+const FORMATS = 'aac,ac3,aiff,amr,ape,asf,au,caf,flac,matroska,mov,mp3,ogg,tta,w64,wav,wv';
+const INPUT = `-nostdin -hide_banner -nostats -loglevel level+info -protocol_whitelist file -format_whitelist ${FORMATS}`;
+const OUTPUTS = '-map [loudness] -f null - -map [samples] -f u8 pipe:1 -map 0:a:0 -c copy -f hash -hash sha256 pipe:3';
 
 const queue = new PQueue({ concurrency: 2 });
 
 /**
  * Decodes a recording with ffmpeg, two at a time, and measures it.
  * @param size in bytes
- * @param demuxer reader of its format, so that ffmpeg does not follow a playlist that is named like a recording
- * @throws Rejected, NoFfmpeg
+ * @returns undefined if ffmpeg is not installed
+ * @throws Rejected
  */
-export const measure = (source: string, size: number, demuxer: string | undefined): Promise<Measured> =>
-  queue.add(() => decode(source, size, demuxer));
+export const measure = (source: string, size: number): Promise<Measured | undefined> =>
+  queue.add(() => decode(source, 60 + Math.round(size / 50_000)));
 
-async function decode(source: string, size: number, demuxer: string | undefined): Promise<Measured> {
-  const limits = '-nostdin -hide_banner -nostats -loglevel level+info -protocol_whitelist file'.split(' ');
-  const input = [...limits, ...(demuxer ? ['-f', demuxer] : []), '-i', `file:${source}`];
-  const seconds = Math.round(60 + size / 50_000);
-  const ffmpeg = spawn('ffmpeg', [...input, '-filter_complex', FILTERS, ...OUTPUTS.split(' ')], {
+async function decode(source: string, maxSeconds: number): Promise<Measured | undefined> {
+  const options = [...INPUT.split(' '), '-i', `file:${source}`, '-filter_complex', FILTERS, ...OUTPUTS.split(' ')];
+  const ffmpeg = spawn('ffmpeg', options, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    timeout: seconds * 1000,
+    timeout: maxSeconds * 1000,
     killSignal: 'SIGKILL',
   });
   const [, stdout, stderr, hashed] = ffmpeg.stdio as Readable[] as [null, Readable, Readable, Readable];
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const ended = new Promise<number | null | undefined>((resolve, reject) => {
     ffmpeg.on('close', resolve).on('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ENOENT' ? new NoFfmpeg() : error);
+      if (error.code === 'ENOENT') resolve(undefined);
+      else reject(error);
     });
   });
-  const samples = { count: 0, peak: 0, peaks: [] as number[] };
-  stdout.on('data', (chunk: Buffer) => addPeaks(samples, chunk));
+  let [count, highest] = [0, 0];
+  const peaks: number[] = [];
+  stdout.on('data', (chunk: Buffer) => {
+    for (const sample of chunk) {
+      highest = Math.max(highest, Math.abs(sample - 128));
+      count += 1;
+      if (count % BLOCK === 0) [highest] = [0, peaks.push(highest)];
+    }
+  });
   const [code, log, hash] = await Promise.all([ended, text(stderr), text(hashed)]);
-  if (code === null) throw new Rejected(`ffmpeg takes more than ${seconds} s to decode it. Export it again.`);
+  if (code === undefined) return undefined;
+  if (code === null) throw new Rejected(`ffmpeg takes more than ${maxSeconds} s to decode it. Export it again.`);
   requireFreeAudio(log);
   // A graph that ffmpeg rebuilds at the start of the stream prints an empty summary first.
   const summary = log.slice(log.lastIndexOf('Summary:'));
   const number = (pattern: RegExp, from = summary) => Number(pattern.exec(from)?.[1] ?? Number.NaN);
-  const length = samples.count / BYTES_PER_KILOBIT / number(/pcm_u8, 24000 Hz, .* (\d+) kb\/s/, log);
+  // The bit rate, in units of 125 bytes, tells the number of channels.
+  const length = count / 125 / number(/pcm_u8, 16000 Hz, .* (\d+) kb\/s/, log);
   if (code !== 0 || !(length > 0)) {
     const [, reason = 'no audio'] = /\[(?:error|fatal)\] (.+)/.exec(log) ?? [];
     throw new Rejected(
@@ -72,21 +77,9 @@ async function decode(source: string, size: number, demuxer: string | undefined)
       // -70 is the threshold of the standard, below which nothing is measured.
       loudness_lufs: loudness > -70 ? loudness : null,
       true_peak_dbtp: Number.isFinite(peak) ? peak : null,
-      waveform: waveformOf(samples.peaks),
+      waveform: waveformOf(peaks),
     },
   };
-}
-
-/** Adds the peaks of blocks. Uses an index, because iterators are slow for millions of samples. */
-function addPeaks(samples: { count: number; peak: number; peaks: number[] }, chunk: Buffer): void {
-  let { count, peak } = samples;
-  for (let index = 0; index < chunk.length; index += 1) {
-    const height = Math.abs((chunk[index] ?? 128) - 128);
-    if (height > peak) peak = height;
-    count += 1;
-    if (count % BLOCK_BYTES === 0) [peak] = [0, samples.peaks.push(peak)];
-  }
-  Object.assign(samples, { count, peak });
 }
 
 /** Returns the peaks of 200 equal parts, from 0 for silence to 100 for full scale. */

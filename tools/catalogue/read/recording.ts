@@ -2,41 +2,24 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
 import { type IAudioMetadata, parseFile } from 'music-metadata';
-import type { Measured, Measurements } from '../project/measurements.ts';
+import type { Measurements } from '../project/measurements.ts';
 import type { Fields } from '../shared/fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../shared/local-file.ts';
 import { readableTitle, storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
-import { INSTALL_FFMPEG, IS_PROTECTED, IS_VIDEO, measure, NoFfmpeg } from './measure.ts';
+import { INSTALL_FFMPEG, IS_PROTECTED, IS_VIDEO, measure } from './measure.ts';
 import { readTags } from './tags.ts';
 import type { FoundFile } from './walk.ts';
 
 export interface Recording {
   fields: Fields;
   audio: LocalFile;
-  /** Undefined without ffmpeg. */
-  measured: Measured | undefined;
+  /** False without ffmpeg. */
+  isMeasured: boolean;
   /** Undefined for an unchanged file of an export, because the sheet of the export has all fields. */
   metadata?: IAudioMetadata;
   notes: string[];
 }
-
-/** Extensions of files and their contents, by the demuxer of ffmpeg that reads them. */
-const DEMUXERS = {
-  mp3: /^\.mp3$/,
-  aac: /^\.aac$/,
-  mov: /^\.(m4[ap]|mp4)$/,
-  flac: /^\.flac$/,
-  ogg: /^\.(og[ga]|opus)$/,
-  wav: /^\.wav$/,
-  matroska: /^\.webm$/,
-  aiff: /^\.aif[fc]?$/,
-};
-
-type Demuxer = keyof typeof DEMUXERS | undefined;
-
-const demuxerOf = (file: string) =>
-  Object.entries(DEMUXERS).find(([, extensions]) => extensions.test(storedExtension(file)))?.[0] as Demuxer;
 
 /**
  * Reads a recording: its tags, its checksum, and the measurements of its audio.
@@ -55,40 +38,41 @@ export async function readRecording(
   const checksum = await checksumOf(source);
   const isExported = exported?.checksum === checksum;
   const path = isExported ? exported.path : storagePath(file, checksum);
-  const { demuxer, isCertain } = isExported
-    ? { demuxer: demuxerOf(file), isCertain: true }
-    : await kindOf(file, source);
-  const measureOnce = async () => (isExported && exported.measured) || (await measure(source, size, demuxer));
+  const isCertain = isExported || (await requireAgreement(file, source));
+  const measureOnce = async () => (isExported && exported.measured) || (await measure(source, size));
   const measured = await measurements.once(checksum, measureOnce).catch((error: unknown) => {
-    if (error instanceof NoFfmpeg || isExported) return undefined;
+    if (isExported && error instanceof Rejected) return undefined;
     throw error;
   });
   const { duration_sec, ...facts } = measured?.facts ?? { duration_sec: undefined };
   const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs, facts };
-  if (isExported) return { fields: {}, audio, measured, notes: [] };
-  const metadata = measured || isCertain ? await parse(source, !measured) : undefined;
+  const isMeasured = measured !== undefined;
+  if (isExported) return { fields: {}, audio, isMeasured, notes: [] };
+  const metadata = isMeasured || isCertain ? await parse(source, !isMeasured) : undefined;
   const { title = readableTitle(file), description, notes = [] } = metadata ? readTags(metadata) : {};
-  const start = HEADERS[demuxer ?? ''];
-  if (start !== undefined && (await isJoined(source, start)))
+  if (await isJoined(source, storedExtension(file)))
     notes.push('It contains several joined recordings, and many apps play only the first. Export them as one.');
   const length = duration_sec ?? lengthIn(metadata);
   const fields = { title, duration_sec: length, ...(description && { description }) };
-  return { fields, audio, measured, ...(metadata && { metadata }), notes };
+  return { fields, audio, isMeasured, ...(metadata && { metadata }), notes };
 }
 
+/** Extensions of one format, apart from those that are stored as another one. */
+const ALIKE = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/];
+
 /**
- * Finds the format of a recording. It is uncertain for a part of MPEG audio and for RF64, which have no known signature.
- * @throws Rejected if the content is of another format than the name
+ * Compares the content of a recording with the extension of its name.
+ * @returns false if the content may be damaged: a part of MPEG audio and RF64 have no signature, and Layer I is rare
+ * @throws Rejected if it is of another format
  */
-export async function kindOf(file: string, source: string): Promise<{ demuxer: Demuxer; isCertain: boolean }> {
+export async function requireAgreement(file: string, source: string): Promise<boolean> {
   const found = await fileTypeFromFile(source);
-  const demuxer = demuxerOf(file);
-  if (!found && !/^(mp3|aac|wav)$/.test(demuxer ?? ''))
-    throw new Rejected('It cannot be read as audio. Check that it plays, and export it again.');
-  if (found && demuxerOf(`x.${found.ext}`) !== demuxer)
+  const [extension, actual] = [storedExtension(file), storedExtension(`x.${found?.ext}`)];
+  if (found && extension !== actual && !ALIKE.some((format) => format.test(extension) && format.test(actual)))
     throw new Rejected(`It is actually a .${found.ext}: rename it, or export it again.`);
-  // Layer I is so rare that a file is more likely to be damaged.
-  return { demuxer, isCertain: found !== undefined && found.ext !== 'mp1' };
+  if (!found && !/^\.(mp3|aac|wav)$/.test(extension))
+    throw new Rejected('It cannot be read as audio. Check that it plays, and export it again.');
+  return found !== undefined && found.ext !== 'mp1';
 }
 
 /** @returns undefined if the tags cannot be read */
@@ -108,11 +92,11 @@ function lengthIn(metadata: IAudioMetadata | undefined): number {
   return Math.round(duration * 1000) / 1000;
 }
 
-/** Positions of eight bytes in the headers of formats of which many apps play only the first of joined recordings. */
-const HEADERS: Partial<Record<string, number>> = { flac: 0, matroska: 0, mov: 4, wav: 8, aiff: 8 };
-
-/** Returns whether the header at the start of a recording occurs again. */
-async function isJoined(source: string, start: number): Promise<boolean> {
+/** Returns whether the header of a recording occurs again, in formats of which many apps play only the first. */
+async function isJoined(source: string, extension: string): Promise<boolean> {
+  if (!/^\.(flac|webm|m4a|mp4|wav|aif[fc]?)$/.test(extension)) return false;
+  // Skip the size at the start of the header.
+  const start = /^\.m/.test(extension) ? 4 : /^\.(wav|aif)/.test(extension) ? 8 : 0;
   let [header, bytes] = [Buffer.alloc(0), Buffer.alloc(0)];
   for await (const chunk of createReadStream(source, { start, highWaterMark: 1024 * 1024 })) {
     bytes = Buffer.concat([bytes.subarray(-8), chunk as Buffer]);

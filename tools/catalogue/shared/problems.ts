@@ -12,9 +12,10 @@ export interface Problem {
   reason: string;
 }
 
-/** Converts an error, such as one of the file system, into a rejection. */
+/** Converts an error, such as one of the file system, into a rejection. @throws ImportError */
 export function asRejected(error: unknown): Rejected {
   if (error instanceof Rejected) return error;
+  if (error instanceof ImportError) throw error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
     return new Rejected('The file does not exist. Restore or remove it, and run the import again.');

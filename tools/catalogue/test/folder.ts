@@ -85,13 +85,7 @@ export async function readFolder(folder: string) {
   const measurements = new Measurements();
   const limits = { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') };
   const sheet = sounds ? readSheet(sounds) : { rows: [], rejected: [] };
-  const gathered = await gather(
-    found,
-    sheet,
-    [{ slug: 'calm', name: 'Calm' }],
-    { limits, measurements },
-    async () => {},
-  );
+  const gathered = await gather(found, sheet, [{ slug: 'calm', name: 'Calm' }], { limits, measurements });
   return { ...gathered, notes: [...notes, ...gathered.notes] };
 }
 

@@ -15,13 +15,12 @@ import { abortAtSignals } from './shared/command.ts';
 import { asRejected, ImportError, Rejected } from './shared/problems.ts';
 import { plural } from './shared/text.ts';
 
-type File = { bucket: 'audio' | 'covers'; path: string };
-
 /** Returns the files of a sound that were not measured. */
-const openFiles = ({ audio_path, waveform, cover_image_path, cover_placeholder }: Row): File[] => [
-  ...(audio_path && !waveform ? [{ bucket: 'audio' as const, path: audio_path }] : []),
-  ...(cover_image_path && !cover_placeholder ? [{ bucket: 'covers' as const, path: cover_image_path }] : []),
-];
+const openFiles = (row: Row) =>
+  [
+    { row, bucket: 'audio' as const, path: row.waveform ? null : row.audio_path },
+    { row, bucket: 'covers' as const, path: row.cover_placeholder ? null : row.cover_image_path },
+  ].flatMap(({ path, ...file }) => (path ? [{ ...file, path }] : []));
 
 /**
  * Measures the files in Storage of sounds without measurements, such as sounds that were made by hand.
@@ -35,7 +34,7 @@ export async function measureStored(env: NodeJS.ProcessEnv): Promise<boolean> {
   const connection = connect(projectOf(env), interruption.signal);
   const { client } = connection;
   const { sounds, measurements } = await readCatalogue(client);
-  const open = [...sounds.values()].flatMap((row) => openFiles(row).map((file) => ({ ...file, row })));
+  const open = [...sounds.values()].flatMap(openFiles);
   const stored = await listStored(client, open);
   let rejected = 0;
   const files = Map.groupBy(open, ({ bucket, path }) => nameOf(bucket, path));
@@ -46,6 +45,7 @@ export async function measureStored(env: NodeJS.ProcessEnv): Promise<boolean> {
         await updateFacts(client, row.id, { ...facts, ...(row.duration_sec === null && { duration_sec }) });
       print([['updated', name, plural(uses.length, 'sound')]]);
     } catch (error) {
+      if (interruption.signal.aborted) throw new ImportError('Interrupted. Run it again to continue.');
       print([['rejected', name, asRejected(error).message]]);
       rejected += 1;
     }

@@ -93,11 +93,11 @@ const waveformOf = (peaks: number[]) =>
 /** @throws Rejected if the log of ffmpeg shows moving pictures or encryption */
 function requireFreeAudio(log: string): void {
   const [streams = ''] = log.split('Stream mapping:');
-  if (/: Video: (?!mjpeg|png|bmp|gif|webp|tiff)(?!.*attached pic)/.test(streams)) throw new Rejected(IS_VIDEO);
-  if (/: Audio: .*\((drm[si]|enca)\b/.test(streams)) throw new Rejected(IS_PROTECTED);
+  if (/^\[info\] +Stream .*: Video: (?!mjpeg|png|bmp|gif|webp|tiff|.*attached pic)/m.test(streams))
+    throw new Rejected('It is a video. Export only its audio track.');
+  if (/^\[info\] +Stream .*: Audio: .*\((drm[si]|enca)\b/m.test(streams)) throw new Rejected(IS_PROTECTED);
 }
 
-export const IS_VIDEO = 'It is a video. Export only its audio track.';
 export const IS_PROTECTED = 'It is protected: only the app of the shop plays it. Import an unprotected copy.';
 export const INSTALL_FFMPEG =
   'Install it (apt install ffmpeg, brew install ffmpeg or winget install ffmpeg), then run the import again.';

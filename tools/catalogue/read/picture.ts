@@ -54,7 +54,11 @@ export async function pictureFile(file: string, pictures: Found['pictures'], lim
   if (!isExported) await requireType(file, source, type);
   // The name contains the folder and the checksum, so that equal pictures of a folder are stored once.
   const path = isExported ? exported.path : storagePath(coverIn(file), checksum, storedExtension(file));
-  return await withPlaceholder({ ...picture, path });
+  const named = { ...picture, path };
+  return await withPlaceholder(named).catch((error: unknown) => {
+    if (isExported) return named;
+    throw error;
+  });
 }
 
 type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];

@@ -7,7 +7,7 @@ import type { Fields } from '../shared/fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../shared/local-file.ts';
 import { readableTitle, storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
-import { INSTALL_FFMPEG, IS_PROTECTED, IS_VIDEO, measure } from './measure.ts';
+import { INSTALL_FFMPEG, IS_PROTECTED, measure } from './measure.ts';
 import { readTags } from './tags.ts';
 import type { FoundFile } from './walk.ts';
 
@@ -86,7 +86,7 @@ async function parse(source: string, duration: boolean): Promise<IAudioMetadata 
 /** Returns the length in the header of a recording. @throws Rejected */
 function lengthIn(metadata: IAudioMetadata | undefined): number {
   const { hasVideo, trackInfo = [], duration } = metadata?.format ?? {};
-  if (hasVideo) throw new Rejected(IS_VIDEO);
+  if (hasVideo) throw new Rejected(`It may be a video, which only ffmpeg can tell. ${INSTALL_FFMPEG}`);
   if (trackInfo.some(({ codecName }) => codecName === '<drms>')) throw new Rejected(IS_PROTECTED);
   if (!duration) throw new Rejected(`Its length cannot be read without ffmpeg. ${INSTALL_FFMPEG}`);
   return Math.round(duration * 1000) / 1000;

@@ -93,12 +93,24 @@ const forApiKeys =
   (req, res, next) =>
     res.locals.caller?.via === 'api_key' ? middleware(req, res, next) : next();
 
+/** Maximum number of query parameters. No endpoint needs more, because lists have at most 100 items. */
+const maxParameters = 400;
+
+/** Decodes percent-encoding. Unlike decodeURIComponent, does not throw for invalid ones, because that takes time. */
+const decode = (text: string) =>
+  text.replace(/(%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
+
 /** Collects repeated parameters into arrays. Reads ids[]=a and ids[0]=a as ids=a, because some clients send these. */
-function parseQuery(text: string) {
+function parseQuery(text: string | null) {
   const query: querystring.ParsedUrlQuery = Object.create(null);
-  for (const [key, value] of Object.entries(querystring.parse(text, '&', '=', { maxKeys: 0 }))) {
-    const name = key.replace(/\[\d*\]$/, '');
-    query[name] = name in query ? ([query[name], value].flat() as string[]) : value;
+  if (text === null) return query;
+  if (text.split('&', maxParameters + 1).length > maxParameters)
+    throw new ApiError('invalid_request', `Send at most ${maxParameters} query parameters.`);
+  const given = querystring.parse(text, '&', '=', { maxKeys: 0, decodeURIComponent: decode });
+  const byName = Map.groupBy(Object.entries(given), ([key]) => key.replace(/\[\d*\]$/, ''));
+  for (const [name, entries] of byName) {
+    const values = entries.flatMap(([, value]) => value ?? []);
+    query[name] = values.length === 1 ? values[0] : values;
   }
   return query;
 }

@@ -10,10 +10,11 @@ export function validate(endpoint: Endpoint): RequestHandler {
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
     if (path?.success === false) throw notFound('path');
-    if (query) rejectBrackets(req, query);
+    const sentQuery = query ? req.query : {}; // Express parses it at each access
+    if (query) rejectBrackets(sentQuery, query);
     res.locals.input = {
       params: path?.data ?? {},
-      query: query ? parse(query, req.query, fields) : {},
+      query: query ? parse(query, sentQuery, fields) : {},
       headers: headers ? parse(headers, sent(req, Object.keys(headers.shape)), fields) : {},
       body: body && parse(body, req.body, fields),
     };
@@ -25,9 +26,9 @@ export function validate(endpoint: Endpoint): RequestHandler {
 const sent = (req: Request, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, req.get(name)]));
 
 /** Rejects tag[any]=a, because a response without the filter would be wrong. */
-function rejectBrackets(req: Request, { shape }: z.ZodObject) {
-  for (const key of Object.keys(req.query)) {
-    const [name = '', ...brackets] = key.split('[');
+function rejectBrackets(query: object, { shape }: z.ZodObject) {
+  for (const key of Object.keys(query)) {
+    const [name = '', ...brackets] = key.split('[', 2);
     if (brackets.length > 0 && Object.hasOwn(shape, name))
       throw new ApiError('invalid_request', `${name}: must be sent without brackets, or with [].`, { field: name });
   }

@@ -60,12 +60,28 @@ test('a query may have brackets after ids and after any other parameter with one
   expect((await app.get('/sounds?limit[]=1').expect(200)).body.data).toHaveLength(1);
 });
 
-test('a query with other brackets, or an invalid value after 1,000 parameters, gets 400', async ({ app }) => {
+test('a query with other brackets, or an invalid value after 300 parameters, gets 400', async ({ app }) => {
   const wrong = ['ids[a]=1', 'ids[][]=1', 'tag[any]=1', 'min_duration[gt]=1', 'category[=1'];
-  for (const query of [...wrong, 'limit[]=1&limit[]=2', `${'a&'.repeat(1000)}limit=0`]) {
+  for (const query of [...wrong, 'limit[]=1&limit[]=2', `${'a&'.repeat(300)}limit=0`]) {
     const field = /(\w+)[[=]/.exec(query)?.[1] ?? '';
     await app.get(`/sounds?${query}`).expect(400).expect('X-Error-Field', field);
   }
+});
+
+test('a query has at most 400 parameters, because each takes time', async ({ app }) => {
+  for (const parameter of ['[0]=a', 'tag[1]=a', 'a[', '%ff', '']) {
+    const query = (count: number) => Array.from({ length: count }, () => parameter).join('&');
+    const field = parameter.startsWith('tag') ? 'tag' : undefined;
+    expect((await app.get(`/sounds?${query(400)}`)).headers['x-error-field'], parameter).toBe(field);
+    const { status, headers } = await app.get(`/sounds?${query(401)}`);
+    expect([status, headers['x-error-reason'], headers['x-error-field']]).toEqual([400, 'validation', undefined]);
+  }
+});
+
+test('a query may contain invalid percent-encoding', async ({ app, sql }) => {
+  const id = await addSound(sql, { title: '50% café \u{fffd}' });
+  for (const search of ['50%+caf%c3%A9', '50%25%20caf%C3%A9%20%ff', '%C3%A9+%C3'])
+    expect((await app.get(`/sounds?search=${search}`)).body.data, search).toMatchObject([{ id }]);
 });
 
 test('an unknown address returns 404, with or without a token', async ({ api, app, gateway }) => {

@@ -1,25 +1,29 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Maximum number of concurrent executions of one read. More would burden a database that is already slow. */
 const concurrency = 4;
 
+/** Requests that wait for one execution. */
+type Requests = { youngest: () => Promise<unknown> };
+
 /**
  * Lets identical reads share one execution. It starts after all of them were requested, so that no response is older
  * than its request. A failure rejects all of them.
  * @param recordJoined called for each read that shares the execution of another
- * @returns a function that runs a read with the deadline of its first request. Reads are identical if `what` is equal
+ * @returns a function that runs a read with the deadline of its youngest request. Reads are identical if `what` is equal
  */
 export function createSharedReads(recordJoined: () => void = () => {}) {
-  const waiting = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, { requests: Requests; result: Promise<unknown> }>();
   const inFlight = new Map<string, Set<Promise<unknown>>>();
 
-  async function start<T>(key: string, read: () => Promise<T>): Promise<T> {
+  async function start(key: string, requests: Requests): Promise<unknown> {
     await nextTurn(); // requests of one turn of the event loop share the execution
     const running = inFlight.get(key) ?? new Set();
     inFlight.set(key, running);
     while (running.size >= concurrency) await Promise.race(running);
     waiting.delete(key);
-    const result = read();
+    const result = requests.youngest();
     const ended: Promise<boolean> = result.then(
       () => running.delete(ended),
       () => running.delete(ended),
@@ -31,8 +35,16 @@ export function createSharedReads(recordJoined: () => void = () => {}) {
 
   return <T>(what: unknown, read: () => Promise<T>): Promise<T> => {
     const key = JSON.stringify(what);
-    if (waiting.has(key)) recordJoined();
-    else waiting.set(key, start(key, read));
-    return waiting.get(key) as Promise<T>;
+    const youngest = AsyncLocalStorage.bind(read); // in the context of this request, which has its deadline
+    const joined = waiting.get(key);
+    if (joined) {
+      recordJoined();
+      joined.requests.youngest = youngest;
+      return joined.result as Promise<T>;
+    }
+    const requests = { youngest };
+    const result = start(key, requests);
+    waiting.set(key, { requests, result });
+    return result as Promise<T>;
   };
 }

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { times } from '../limits/bursts.ts';
 import { unissuedKey } from '../model/unissued-key.ts';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';
-import { withSupabase } from '../support/fake-supabase.ts';
+import { until, withSupabase } from '../support/fake-supabase.ts';
 import type { Gateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
@@ -112,6 +112,36 @@ test('reads that share a failing run all fail, and the next read starts a new ru
     sendList(runs[5] as ServerResponse);
     expect(await next).toBe(200);
   });
+});
+
+test('a shared read has the deadline of its youngest request, also after a stall of Supabase', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const runs: ServerResponse[] = [];
+  await withSupabase(
+    (_req, res) => void runs.push(res),
+    async (api, gateway) => {
+      const answers: Promise<number>[] = [];
+      const ask = async () => {
+        answers.push(statusOf(api));
+        await until(() => gateway.arrived() === answers.length);
+        for (let turn = 0; turn < 10; turn++) await nextTurn();
+      };
+      while (runs.length < 4) await ask();
+      for (const [ms, requests] of [
+        [500, 1],
+        [4_400, 20],
+      ] as const) {
+        vi.advanceTimersByTime(ms);
+        for (let n = 0; n < requests; n++) await ask();
+      }
+      vi.advanceTimersByTime(100); // the deadline of the first four
+      await until(() => runs.length === 5);
+      vi.advanceTimersByTime(4_800);
+      for (let turn = 0; turn < 100; turn++) await nextTurn();
+      sendList(runs[4] as ServerResponse);
+      expect(await Promise.all(answers)).toEqual([...Array(4).fill(500), ...Array(21).fill(200)]);
+    },
+  ).finally(() => vi.useRealTimers());
 });
 
 test('reads with an API key are not shared, because each checks whether the key is active', async () => {

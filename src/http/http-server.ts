@@ -47,7 +47,8 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
   })
     .on('clientError', rejectMalformed)
     .setTimeout(stalledMs, (socket) => {
-      if (responses.get(socket)?.headersSent) socket.destroy();
+      // The newest response may belong to a pipelined request that is incomplete, so also look for unsent bytes.
+      if (responses.get(socket)?.headersSent || socket.writableLength > 0) socket.destroy();
       else socket.setTimeout(stalledMs); // a handler is running, or Node waits for the headers
     });
 }

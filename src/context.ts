@@ -9,6 +9,7 @@ import { createVerifier } from './supabase/access-token.ts';
 import { createAuth } from './supabase/auth/auth-client.ts';
 import { createClients } from './supabase/clients.ts';
 import { createData } from './supabase/data.ts';
+import { createDataJson } from './supabase/data-json.ts';
 import { createDataStream } from './supabase/data-stream.ts';
 import { createFetch } from './supabase/fetch.ts';
 import { createFiles } from './supabase/files.ts';
@@ -21,11 +22,9 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
   const { url, readUrl } = config.supabase;
-  const clients = createClients(
-    config,
-    readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log),
-  );
-  const data = createData(clients, createDataStream(config, upstream));
+  const fetch = readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log);
+  const clients = createClients(config, fetch);
+  const data = createData(clients, createDataStream(config, upstream), createDataJson(config, fetch));
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {

@@ -69,8 +69,8 @@ type Declaration<
   cache?: 'revalidate';
   /** The response does not depend on the caller, so identical concurrent requests share one execution. */
   shared?: true;
-  /** Returns the response, or the JSON of its `data` as a stream. */
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R> | Readable>;
+  /** Returns the response, its JSON in parts, or the JSON of its `data` as a stream. */
+  handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R> | Json | Readable>;
 };
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
@@ -119,6 +119,12 @@ export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): str
   const names = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
   return [...new Set(names), ...readOnly];
 }
+
+/** JSON that the database wrote. Joining its parts would take time. */
+export type Json = readonly Buffer[];
+
+/** Returns the JSON of an object with one member. */
+export const inEnvelope = (key: string, json: Json): Json => [Buffer.from(`{"${key}":`), ...json, Buffer.from('}')];
 
 /** Response of endpoints that return no resource. */
 export const Done = z

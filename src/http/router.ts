@@ -1,14 +1,21 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import express, { type ErrorRequestHandler, type IRoute, type RequestHandler, type Response, Router } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type IRoute,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import type { Context } from '../context.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint, Json } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
 import type { Limiters } from '../limits/limiters.ts';
 import { clientAddress } from '../model/client-address.ts';
 import { requestContext } from '../request-context.ts';
 import { requireAuth } from './identify.ts';
-import { SharedAnswer } from './shared-answer.ts';
+import { SharedAnswer, weakETag } from './shared-answer.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { validate } from './validate.ts';
 
@@ -40,6 +47,15 @@ const parseJson = (limit = '16kb') => express.json({ limit, type: ['application/
 /** Disconnects a client that reads less than 64 KB/s for 6 to 12 s, because it occupies an export slot. */
 const paceWindowMs = 6_000;
 const minBytesInWindow = 6 * 64 * 1024;
+
+/** Sends JSON in parts, or 304 if the client already has it. */
+function sendJson(json: Json, req: Request, res: Response) {
+  res.set('ETag', weakETag(...json));
+  if (req.fresh) return res.status(304).end();
+  res.type('json');
+  for (const part of json) res.write(part);
+  return res.end();
+}
 
 /** Streams the JSON of `data`. */
 async function sendData(json: Readable, res: Response) {
@@ -108,10 +124,16 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
       // A read with an API key is never shared, because the read itself verifies the key.
       if (endpoint.shared && caller?.via !== 'api_key') {
         const what = [endpoint.operation, input];
-        const shared = await sharedReads(what, async () => new SharedAnswer(await handle()));
+        const shared = await sharedReads(what, async () => {
+          const payload = await handle();
+          return new SharedAnswer(Array.isArray(payload) ? Buffer.concat(payload) : payload);
+        });
         shared.send(req, res);
       } else {
-        res.vary('Accept-Encoding').json(await handle());
+        const payload = await handle();
+        res.vary('Accept-Encoding');
+        if (Array.isArray(payload)) sendJson(payload, req, res);
+        else res.json(payload);
       }
     }
     res.emit('result'); // the limits of attempts wait for it

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';
 
@@ -6,7 +6,11 @@ import type { Request, Response } from 'express';
 const worthCompressingBytes = 1024;
 
 /** Returns the ETag of a body. It is weak, because it also covers the compressed bytes (RFC 9110 section 8.8.1). */
-export const weakETag = (body: Buffer) => `W/"${hash('sha1', body, 'base64url')}"`;
+export function weakETag(...body: Buffer[]) {
+  const sha1 = createHash('sha1');
+  for (const part of body) sha1.update(part);
+  return `W/"${sha1.digest('base64url')}"`;
+}
 
 /** Response that many requests share. It is hashed and compressed only once. */
 export class SharedAnswer {

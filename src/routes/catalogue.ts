@@ -25,6 +25,6 @@ export const catalogueEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: ({ context, caller, query }) =>
-      context.data.service.call(caller, 'list_catalogue_changes', { filters: JSON.stringify(query) }),
+      context.data.service.json(caller, 'list_catalogue_changes', { filters: JSON.stringify(query) }),
   }),
 ];

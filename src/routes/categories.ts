@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, inEnvelope } from '../endpoint.ts';
 import { Category } from '../model/category.ts';
 
 export const categoryEndpoints = [
@@ -15,6 +15,7 @@ export const categoryEndpoints = [
     response: z.object({ data: z.array(Category) }).meta({ id: 'CategoryListResponse' }),
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller }) => ({ data: await context.data.service.call(caller, 'list_categories') }),
+    handle: async ({ context, caller }) =>
+      inEnvelope('data', await context.data.service.json(caller, 'list_categories')),
   }),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Done, endpoint } from '../endpoint.ts';
+import { Done, endpoint, inEnvelope } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { Favorite } from '../model/favorite.ts';
 import { body, uuid } from '../model/fields.ts';
@@ -14,7 +14,7 @@ export const favoriteEndpoints = [
     guard: 'bearer',
     response: z.object({ data: z.array(Favorite) }).meta({ id: 'FavoriteListResponse' }),
     cache: 'revalidate',
-    handle: async ({ context, caller }) => ({ data: await context.data.call(caller, 'list_favorites') }),
+    handle: async ({ context, caller }) => inEnvelope('data', await context.data.json(caller, 'list_favorites')),
   }),
 
   endpoint({

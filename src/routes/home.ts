@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, inEnvelope } from '../endpoint.ts';
 import { HomeSection } from '../model/home-section.ts';
 
 export const homeEndpoints = [
@@ -14,8 +14,7 @@ export const homeEndpoints = [
     response: z.object({ sections: z.array(HomeSection) }).meta({ id: 'HomeResponse' }),
     cache: 'revalidate',
     shared: true,
-    handle: async ({ context, caller }) => ({
-      sections: await context.data.service.call(caller, 'list_home_sections'),
-    }),
+    handle: async ({ context, caller }) =>
+      inEnvelope('sections', await context.data.service.json(caller, 'list_home_sections')),
   }),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, inEnvelope } from '../endpoint.ts';
 import { body, uuid } from '../model/fields.ts';
 import { ProgressEntry, ProgressResult } from '../model/progress.ts';
 import { reportedAt } from '../model/reported-at.ts';
@@ -40,7 +40,7 @@ export const progressEndpoints = [
     guard: 'bearer',
     response: z.object({ data: z.array(ProgressEntry) }).meta({ id: 'ProgressListResponse' }),
     cache: 'revalidate',
-    handle: async ({ context, caller }) => ({ data: await context.data.call(caller, 'list_progress') }),
+    handle: async ({ context, caller }) => inEnvelope('data', await context.data.json(caller, 'list_progress')),
   }),
 
   endpoint({

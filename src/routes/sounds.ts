@@ -83,7 +83,7 @@ export const soundEndpoints = [
     cache: 'revalidate',
     shared: true,
     handle: ({ context, caller, query }) =>
-      context.data.service.call(caller, 'list_sounds', { filters: JSON.stringify(query) }),
+      context.data.service.json(caller, 'list_sounds', { filters: JSON.stringify(query) }),
   }),
 
   endpoint({

@@ -1,17 +1,12 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { PostgrestError } from '@supabase/supabase-js';
-import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { UserCaller } from '../model/caller.ts';
+import { errorOf } from './data-json.ts';
 import type { Upstream } from './fetch.ts';
 import { startOf } from './results.ts';
 
 type StreamedFunction = Parameters<typeof startOf>[0];
-
-const ErrorBody = z
-  .object({ code: z.string(), message: z.string() })
-  .transform((body) => ({ ...body, details: '', hint: '' }));
 
 /** Rejects a body that does not begin like the result, such as the page of a proxy. */
 async function expectStart(body: Readable, expected: string): Promise<Readable> {
@@ -44,7 +39,7 @@ export function createDataStream({ supabase }: Config, { stream }: Upstream) {
       body: '{}',
     });
     if (!('status' in answer)) return expectStart(answer, startOf(name));
-    throw new PostgrestError(ErrorBody.parse(await answer.json()));
+    throw await errorOf(answer);
   }
 
   return async ({ userId, token }: UserCaller, name: StreamedFunction): Promise<Readable> => {

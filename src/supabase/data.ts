@@ -4,10 +4,11 @@ import { PostgrestError } from '@supabase/supabase-js';
 import { ApiError, type ErrorReason, notFound, serverError } from '../errors.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
+import type { DataJson } from './data-json.ts';
 import type { DataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';
-import { type CalledFunction, isResultOf, type Results } from './results.ts';
+import { type CalledFunction, isJsonOf, isResultOf, type Results } from './results.ts';
 
 type Functions = Database['public']['Functions'];
 type FunctionName = CalledFunction;
@@ -101,7 +102,7 @@ const noValue = (status: number, name: FunctionName) =>
   serverError(new Error(`PostgREST answered ${status} and no value to ${name}`));
 
 /** Returns the calls of the project's SQL functions. */
-export function createData({ user, service }: Clients, stream: DataStream) {
+export function createData({ user, service }: Clients, stream: DataStream, readJson: DataJson) {
   function query<Name extends FunctionName>(
     runner: Client,
     caller: Caller | null,
@@ -162,6 +163,16 @@ export function createData({ user, service }: Clients, stream: DataStream) {
     /** Calls a function that returns null if it finds nothing. */
     find: <Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) =>
       run(runner, caller, name, args),
+
+    /** Returns the JSON of a list in parts, because parsing and writing a long one takes most of its time. */
+    async json<Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) {
+      const asService = runner === service;
+      const ask = () => readJson({ asService, caller, name, args, asGet: catalogueReads.has(name) });
+      const withUserToken = caller?.via === 'jwt' && !asService;
+      const json = await withRetries(ask, reads.has(name)).catch(rethrowMapped(name, withUserToken));
+      if (!isJsonOf(name, json)) throw noValue(200, name);
+      return json;
+    },
   });
 
   /**

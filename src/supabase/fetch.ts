@@ -49,9 +49,18 @@ function serviceOf(path: string): Service {
   return path.endsWith('/jwks.json') ? 'keys' : 'auth';
 }
 
+/** Response whose body has arrived. Long ones have several parts, because joining megabytes takes time. */
+export type Answer = Response & { parts: readonly Buffer[] };
+
+/** Returns the text of a body that arrived in parts. */
+const textOf = (parts: readonly Buffer[]) =>
+  (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString();
+
 /** Tells whether PostgREST wrote a body. Those of proxies may repeat the user's search, and are never logged. */
-const isFromPostgrest = (status: number, text: string) =>
-  status < 300 ? /^([[{"\d-]|true$|false$|null$|$)/.test(text) : /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s.test(text);
+const isFromPostgrest = (status: number, parts: readonly Buffer[]) =>
+  status < 300
+    ? /^([[{"\d-]|true$|false$|null$|$)/.test(parts[0]?.toString('latin1', 0, 10) ?? '')
+    : /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s.test(textOf(parts));
 
 /**
  * Creates the fetch of supabase-js, jose and the calls to Auth, with metrics and the deadline, id and trace of the
@@ -109,18 +118,18 @@ export function createFetch(metrics: Metrics | null) {
     });
   }
 
-  async function call(url: string, service: Service, init: RequestInit, deadline: AbortSignal): Promise<Response> {
+  async function call(url: string, service: Service, init: RequestInit, deadline: AbortSignal): Promise<Answer> {
     const answer = await open(url, service, init, deadline);
-    const text = await answer.body.text();
-    if (answer.statusCode === 200 && text === '') throw new Error('The 200 response has no body');
-    if (service === 'data' && !isFromPostgrest(answer.statusCode, text))
+    const parts: Buffer[] = await answer.body.toArray();
+    if (answer.statusCode === 200 && parts.length === 0) throw new Error('The 200 response has no body');
+    if (service === 'data' && !isFromPostgrest(answer.statusCode, parts))
       throw new Error(`The ${answer.statusCode} response is not from PostgREST`);
-    return toResponse(answer.statusCode, answer.headers, text);
+    return toResponse(answer.statusCode, answer.headers, parts);
   }
 
   return {
     /** @param given the service that is called, if the path does not name it */
-    fetch: async (input: string | URL | Request, init: RequestInit = {}, given?: Service): Promise<Response> => {
+    fetch: async (input: string | URL | Request, init: RequestInit = {}, given?: Service): Promise<Answer> => {
       const { href, pathname } = new URL(input instanceof Request ? input.url : input);
       const service = given ?? serviceOf(pathname);
       const { deadline, end } = begin(service);
@@ -140,12 +149,12 @@ export function createFetch(metrics: Metrics | null) {
      * Streams a response that is too large for memory: an export.
      * @returns the body of a 200 as a stream, or any other response as a whole
      */
-    stream: async (url: string, init: RequestInit): Promise<Readable | Response> => {
+    stream: async (url: string, init: RequestInit): Promise<Readable | Answer> => {
       const { deadline, end } = begin('export');
       try {
         const { statusCode, headers, body } = await open(url, 'export', init, deadline);
         body.once('close', () => end(statusCode)); // also if the client disconnects, because Supabase has not failed
-        return statusCode === 200 ? body : toResponse(statusCode, headers, await body.text());
+        return statusCode === 200 ? body : toResponse(statusCode, headers, await body.toArray());
       } catch (error) {
         end(null);
         throw new Error('No response to an export', { cause: error });
@@ -165,16 +174,20 @@ export function createFetch(metrics: Metrics | null) {
 }
 
 /** Returns only the members of Response that libraries use. A real one takes up to a fifth of a request's time. */
-function toResponse(status: number, headers: Record<string, string | string[] | undefined>, text: string) {
+function toResponse(
+  status: number,
+  headers: Record<string, string | string[] | undefined>,
+  parts: readonly Buffer[],
+): Answer {
   const answer: Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text' | 'json'> = {
     ok: status >= 200 && status < 300,
     status,
     statusText: '',
     headers: { get: (name: string) => headers[name.toLowerCase()]?.toString() ?? null } as Headers,
-    text: async () => text,
-    json: async () => JSON.parse(text),
+    text: async () => textOf(parts),
+    json: async () => JSON.parse(textOf(parts)),
   };
-  return answer as Response;
+  return Object.assign(answer as Response, { parts });
 }
 
 export type Upstream = ReturnType<typeof createFetch>;

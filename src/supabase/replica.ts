@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Fetch } from './fetch.ts';
+import type { Answer, Fetch } from './fetch.ts';
 
 /** Timeout of a read at the replica. The rest of its 5 s is for the primary. */
 const timeoutMs = 2_000;
@@ -16,7 +16,7 @@ const restMs = 10_000;
 export function withReplica(fetch: Fetch, url: string, readUrl: string, log: Logger): Fetch {
   let failedAt: number | null = null;
 
-  async function askReplica(path: string, init: RequestInit): Promise<Response | null> {
+  async function askReplica(path: string, init: RequestInit): Promise<Answer | null> {
     const isTrial = failedAt !== null;
     if (isTrial) failedAt = performance.now(); // one probe at a time
     try {

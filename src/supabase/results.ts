@@ -66,6 +66,15 @@ export type CalledFunction = keyof typeof shapes;
 /** Returns the text with which the JSON of an object begins. */
 export const startOf = (name: 'export_account') => `{"${shapes[name][0]}"`;
 
+/** Tells whether JSON in parts can be the list or page that a function returns, by its beginning and its end. */
+export function isJsonOf(name: CalledFunction, json: readonly Buffer[]): boolean {
+  const shape: Shape = shapes[name];
+  const start = json[0]?.toString('latin1', 0, 20) ?? '';
+  const end = json.at(-1)?.toString('latin1').slice(-1);
+  if (shape === 'array') return /^\[(\{"|\]$)/.test(start) && end === ']';
+  return start.startsWith(`{"${shape[0]}"`) && end === '}';
+}
+
 /** Tells whether a value can be the result of a function. */
 export function isResultOf(name: CalledFunction, value: unknown): boolean {
   const shape: Shape = shapes[name];

@@ -27,6 +27,9 @@ async function validRequests(api: Api) {
       api.get('/categories'),
       api.get('/sounds').auth(accessToken, bearer),
       api.get('/home').auth(accessToken, bearer),
+      api.get('/favorites').auth(accessToken, bearer),
+      api.get('/progress').auth(accessToken, bearer),
+      api.get('/catalogue/changes').auth(accessToken, bearer),
       api.get(`/sounds/${id}`).auth(accessToken, bearer),
       api.post(`/sounds/${id}/play`).auth(accessToken, bearer),
     ],
@@ -70,6 +73,7 @@ test('a failure of Supabase results in 500 without its message, never in 401', a
     '404 with an empty body': respond(404, {}, ''),
     '200 with an empty body': respond(200, {}, ''),
     '200 with the first half of an answer': respond(200, jsonType, '{"data": [{"id": "'),
+    '200 with the first half of a list': respond(200, jsonType, '[{"id": "'),
     'less than it announced': cutOff,
   };
   let behave: RequestListener = () => {};

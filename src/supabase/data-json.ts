@@ -1,0 +1,44 @@
+import { PostgrestError } from '@supabase/supabase-js';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import type { Caller } from '../model/caller.ts';
+import type { Fetch } from './fetch.ts';
+
+const ErrorBody = z
+  .object({ code: z.string(), message: z.string() })
+  .transform((body) => ({ ...body, details: '', hint: '' }));
+
+/** Returns the error of a response, as supabase-js throws it. */
+export const errorOf = async (answer: Response) => new PostgrestError(ErrorBody.parse(await answer.json()));
+
+type Call = {
+  /** Runs the function with the rights of the service, unless the caller has an API key. */
+  asService: boolean;
+  caller: Caller | null;
+  name: string;
+  args: Record<string, unknown>;
+  /** Sends the call as GET, which a read replica may answer. API keys always use POST. */
+  asGet: boolean;
+};
+
+/** Returns a function that reads JSON without parsing it, because supabase-js parses every response. It throws PostgrestError. */
+export function createDataJson({ supabase, secrets }: Config, fetch: Fetch) {
+  return async ({ asService, caller, name, args, asGet }: Call): Promise<readonly Buffer[]> => {
+    const viaKey = caller?.via === 'api_key';
+    const key = asService || viaKey ? secrets.supabaseSecretKey : supabase.publishableKey;
+    const token = asService || caller?.via !== 'jwt' ? key : caller.token;
+    const url = new URL(`${supabase.url}/rest/v1/rpc/${viaKey ? 'as_api_key' : name}`);
+    const isGet = asGet && !viaKey;
+    if (isGet) for (const [argument, value] of Object.entries(args)) url.searchParams.set(argument, String(value));
+    const body = viaKey ? { key_hash: caller.keyHash, operation: name, arguments: args } : args;
+    const answer = await fetch(url.href, {
+      method: isGet ? 'GET' : 'POST',
+      headers: { 'Content-Type': 'application/json', apikey: key, Authorization: `Bearer ${token}` },
+      ...(!isGet && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw await errorOf(answer);
+    return answer.parts;
+  };
+}
+
+export type DataJson = ReturnType<typeof createDataJson>;

@@ -14,4 +14,8 @@ export const reportedAt = z
     check.addIssue('must be a date-time such as 2026-06-23T09:30:00.000Z');
     return z.NEVER;
   })
-  .meta({ override: { format: 'date-time' }, examples: ['2026-06-23T09:30:00.000Z'] });
+  .meta({
+    override: { format: 'date-time' },
+    description: 'Time on the device. Up to five minutes ahead counts as now; a later time is `in_future`.',
+    examples: ['2026-06-23T09:30:00.000Z'],
+  });

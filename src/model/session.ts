@@ -49,8 +49,7 @@ export const DeviceSession = z
     last_used_at: dateTime.meta({ description: 'Time of the last refresh, or of the sign-in.' }),
     user_agent: z.nullable(z.string()).meta({
       description:
-        'The `User-Agent` of the last sign-in or refresh, at most 200 visible characters. Of a browser, only its ' +
-        'platform, as in `Web (iPhone; CPU iPhone OS 19_4 like Mac OS X)`.',
+        'The `User-Agent` of the last sign-in or refresh, cut to 200 characters; of a browser, its platform.',
       examples: ['Sounds/1.2 (iPhone)'],
     }),
     is_current: z.boolean().meta({ description: 'True for the session of this request.', examples: [true] }),

@@ -28,11 +28,7 @@ const idempotencyKey = z
       'last 30 days is not counted again, and returns the current count. Other callers can use the same keys.',
   });
 
-const playedAt = reportedAt.meta({
-  description: 'Time of the play. Up to five minutes ahead counts as now; a later time is `in_future`.',
-});
-
-const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: playedAt }).meta({ id: 'OfflinePlay' });
+const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: reportedAt }).meta({ id: 'OfflinePlay' });
 
 /** Returns the argument that names the player. An API key needs none, because the database finds its owner. */
 const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});

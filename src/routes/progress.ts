@@ -7,25 +7,16 @@ import { reportedAt } from '../model/reported-at.ts';
 const sound_id = '50000000-0000-4000-8000-000000000001';
 const example = { sound_id, position_sec: 754.5, updated_at: '2026-06-23T09:30:00.000Z' };
 
-const outOfRange = 'must be a number of seconds from 0 to 86400, or null';
+const wrong = 'must be a number of seconds from 0 to 86400, or null';
+const position = z
+  .number(wrong)
+  .min(0, wrong)
+  .max(86_400, wrong)
+  .nullable()
+  .meta({ examples: [754.5] });
 
 const ProgressReport = z
-  .object({
-    sound_id: uuid,
-    position_sec: z
-      .number({ error: ({ input }) => (input === undefined ? 'is required' : outOfRange) })
-      .min(0, outOfRange)
-      .max(86_400, outOfRange)
-      .nullable()
-      .meta({
-        description: 'Position in seconds. Null when the sound was finished or started over.',
-        examples: [754.5],
-      }),
-    updated_at: reportedAt.meta({
-      description:
-        'Time at which the user was there. Up to five minutes ahead counts as now; a later time is `in_future`.',
-    }),
-  })
+  .object({ sound_id: uuid, position_sec: position, updated_at: reportedAt })
   .meta({ id: 'ProgressReport' });
 
 export const progressEndpoints = [
@@ -34,9 +25,7 @@ export const progressEndpoints = [
     path: '/progress',
     operation: 'listProgress',
     summary: 'List where the caller stopped',
-    description:
-      'The newest 200 positions of the caller, newest first, for a shelf "Continue listening". A deleted sound leaves ' +
-      'the list.',
+    description: 'The newest 200 positions of the caller, newest first. A deleted sound leaves the list.',
     guard: 'bearer',
     response: z.object({ data: z.array(ProgressEntry) }).meta({ id: 'ProgressListResponse' }),
     cache: 'revalidate',
@@ -49,12 +38,11 @@ export const progressEndpoints = [
     operation: 'saveProgress',
     summary: 'Save where the caller stopped',
     description:
-      'Saves up to 100 positions, from any device, also later; the request can be repeated. A `position_sec` of null ' +
-      'removes the position. For each sound the newest `updated_at` wins, in whatever order reports arrive; at equal ' +
-      'times a removal wins, then the higher position. A time that is ahead is cut to now at each arrival, so a ' +
-      'repeated report from such a clock can replace one that is up to five minutes newer. A removal is kept for 30 ' +
-      'days, so that an older position from another device stays removed. The statuses have the order of the entries. ' +
-      'One invalid entry returns 400, and nothing is saved.',
+      'Saves up to 100 positions in seconds, also later; null removes one, when the sound was finished or started ' +
+      'over. For each sound the newest `updated_at` wins, in whatever order reports arrive; at equal times a removal ' +
+      'wins, then the higher position. A time that is ahead is cut to now at each arrival, so a repeated report can ' +
+      'replace one that is up to five minutes newer. A removal is kept for 30 days, so that older positions stay ' +
+      'removed. The statuses have the order of the entries. One invalid entry returns 400, and nothing is saved.',
     guard: 'bearer',
     body: body({
       entries: z

@@ -658,8 +658,7 @@ comment on function public.list_sessions is 'Returns the sessions of the caller 
 
 create function public.end_sessions(ended_session uuid default null) returns boolean
 language sql volatile set search_path = '' as $$ select private.end_sessions(ended_session) $$;
-comment on function public.end_sessions is
-  'Ends a session of the caller, by default all others. Returns false if there is none.';
+comment on function public.end_sessions is 'Ends a session of the caller, by default all others. Returns false if there is none.';
 
 grant execute on function private.list_sessions, public.list_sessions, private.end_sessions, public.end_sessions to authenticated;
 
@@ -2284,8 +2283,7 @@ $$;
 create function public.save_progress(entries jsonb) returns json
 language sql volatile set search_path = '' as $$ select private.save_progress(entries) $$;
 comment on function public.save_progress is
-  'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. The newest of each sound '
-  'wins. Returns [{sound_id, status}] in the same order.';
+  'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns [{sound_id, status}].';
 
 -- Never sets an earlier time, because now() is the start of a transaction that may have waited for a newer report.
 create function private.forget(forgotten_sound uuid) returns boolean
@@ -2305,8 +2303,7 @@ begin
   return was_there;
 end
 $$;
-comment on function private.forget is
-  'Removes a sound, or all if null, from the history and the positions of the caller. Returns false if no history was there.';
+comment on function private.forget is 'Removes a sound, or all for null, from history and positions of the caller.';
 
 grant execute on function public.list_progress, private.save_progress, public.save_progress, private.forget to authenticated;
 

@@ -51,7 +51,6 @@ comment on function public.list_sessions is 'Returns the sessions of the caller 
 
 create function public.end_sessions(ended_session uuid default null) returns boolean
 language sql volatile set search_path = '' as $$ select private.end_sessions(ended_session) $$;
-comment on function public.end_sessions is
-  'Ends a session of the caller, by default all others. Returns false if there is none.';
+comment on function public.end_sessions is 'Ends a session of the caller, by default all others. Returns false if there is none.';
 
 grant execute on function private.list_sessions, public.list_sessions, private.end_sessions, public.end_sessions to authenticated;

@@ -156,7 +156,8 @@ describe('removed positions', () => {
     await remove('/history');
     expect(await positionsOf(app)).toEqual([]);
     await sql`update public.sounds set is_active = true where id = ${hidden}`;
-    expect(await save(app, ...reports.filter(({ sound_id }) => sound_id !== third))).toEqual(Array(3).fill('older'));
+    const older = [...reports.filter(({ sound_id }) => sound_id !== third), at(first, 9, ago(minuteMs / 2))];
+    expect(await save(app, ...older)).toEqual(Array(4).fill('older'));
     expect(await storedOf(sql, user.id)).toMatchObject(Array(4).fill({ position_sec: null, is_ahead: false }));
     expect((await app.get('/me/export').expect(200)).body.data.progress).toHaveLength(4);
 

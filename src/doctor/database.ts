@@ -27,7 +27,7 @@ const schedule = "select cron.schedule('sounds-service upkeep', '7 * * * *', 'se
 const alter = (change: string) =>
   `Run in the SQL editor: select cron.alter_job(jobid, ${change}) from cron.job where command = 'select private.upkeep()';`;
 
-const isHourly = (schedule: string) => /^(@hourly|\d+ seconds|\S+ \*(\/1)? \* \* \*)$/.test(schedule);
+const isHourly = (schedule: string) => /^(@hourly|\d+ seconds?|\S+ \*(\/1)? \* \* \*)$/.test(schedule);
 
 export const upkeep = check('Upkeep', [migrations], ({ report }) => {
   const problem = (what: string, remedy: string) =>

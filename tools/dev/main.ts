@@ -29,6 +29,8 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
     ...process.env,
     PORT: String(gatewayPort),
+    // The player and this process call 127.0.0.1.
+    HOST: process.env['HOST'] === '127.0.0.1' ? '127.0.0.1' : undefined,
     // Accepts plain http, because no proxy ends TLS.
     REQUIRE_HTTPS: 'false',
     SUPABASE_URL: stack.apiUrl,

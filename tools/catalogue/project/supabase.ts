@@ -15,7 +15,8 @@ export interface Project {
  * @throws ImportError if the URL or the key is missing
  */
 export function projectOf(env: NodeJS.ProcessEnv): Project {
-  const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, SUPABASE_PORT: port } = env;
+  const names = ['SUPABASE_URL', 'SUPABASE_SECRET_KEY', 'SUPABASE_PORT'] as const;
+  const [url, secretKey, port] = names.map((name) => env[name]?.trim());
   if (!url && !secretKey)
     return {
       url: `http://127.0.0.1:${port || 54321}`,

@@ -106,9 +106,8 @@ begin
     value := regexp_replace(normalize(value, nfkc),
       '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
     value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
-    value := regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g');
     value := case when value ~ ('[' || digits || ']') then translate(value, digits, repeat('0123456789', 19)) else value end;
-    value := extensions.unaccent('extensions.unaccent', value);
+    value := extensions.unaccent('extensions.unaccent', regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g'));
   end if;
   return regexp_replace(lower(value), format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter), ' ', 'g');
 end
@@ -128,15 +127,11 @@ declare
     '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\U00020000-\U0003FFFF]';
 begin
   value := private.fold_for_search(value);
-  if value ~ letter then
-    value := regexp_replace(regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g');
-  end if;
-  return array(
-    select left(word, 50)
-    from unnest(regexp_split_to_array(value, '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
-      '\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+')) as word
-    where word <> ''
-  );
+  value := case when value ~ letter then regexp_replace(
+    regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g') else value end;
+  return array(select left(word, 50) from unnest(regexp_split_to_array(value,
+    '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+'
+  )) as word where word <> '');
 end
 $$;
 
@@ -756,6 +751,7 @@ $$;
 create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
+-- Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
@@ -764,8 +760,6 @@ begin
   ) end;
 end
 $$;
-comment on function private.category_family is
-  'Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.';
 
 grant execute on function private.is_category_active to authenticated;
 grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;
@@ -1056,10 +1050,9 @@ begin
   return asked;
 end
 $$;
-comment on function private.sound_query is 'Parses the query parameters of GET /sounds.';
 
--- Cursor of the list order: the created_at of a sound, which may have been deleted or moved. Clients may cut its
--- fraction, so a full second means the last sound of that second in list order.
+-- Returns the position of a cursor of the list order, the created_at of a sound, which may have been deleted or moved: then
+-- its rank is null. Clients may cut its fraction, so a full second means the last sound of that second in list order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -1073,8 +1066,6 @@ begin
   moment := coalesce(moment, given);
 end
 $$;
-comment on function private.list_position is
-  'Returns the position of a cursor in list order, with a null rank if it matches no sound.';
 
 -- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
@@ -1095,11 +1086,10 @@ exception
     raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
-comment on function private.position_in_order is 'Parses a cursor that private.sounds_in_order returned.';
 
--- Plans each part of the order with its values (force_custom_plan), so that the planner omits absent filters and other
--- orders, and finds the page by one index range. A category filter merges one range for each slug, but popular sounds
--- are read in order. Sounds without plays follow those with plays, newest first.
+-- Returns a page of active sounds, and the cursor of the next one. Plans each part of the order with its values
+-- (force_custom_plan), so that the planner omits absent filters and other orders, and finds the page by one index range.
+-- A category filter merges one range for each slug, but popular sounds are read in order, then others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1171,8 +1161,6 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is
-  'Returns the ids of one page of active sounds and the cursor of the next page, or null on the last page.';
 
 -- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
@@ -1875,10 +1863,10 @@ create unique index vocabulary_word on private.vocabulary (word);
 create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
 comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Returns the terms of q, and the words of sounds for them: whole words, otherwise words with ü for ue, otherwise similar
--- ones. A search leaves out the last of these first: corrected words, those of descriptions, frequent ones. Terms also match
--- up to 20 categories by their names, and beginnings, unless that takes 10 ms for a frequent word without longer ones.
-create function private.find_words(q text, out terms text[], out known text[], out sound_counts integer[], out last_unknown bigint)
+-- Returns terms, which match beginnings and the names of up to 20 categories, and words of sounds for them: whole words,
+-- otherwise words with ü for ue, otherwise similar ones. The first that a search leaves out are last: corrected words,
+-- those of descriptions, frequent ones. A beginning takes 10 ms for a frequent word, which is omitted without longer words.
+create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   words constant text[] := (private.search_words(q))[:case when octet_length(q) > 2 * char_length(q) then 12 else 6 end];
@@ -1886,16 +1874,16 @@ begin
   select
     array_agg(case when sounds < 2000 or has_longer then term else quote_literal(typed) end || coalesce(filed, '') order by place),
     (array_agg(format('''%s''%s', word, filed) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''))[:6],
-    array_agg(sounds order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''),
+    array_agg(sounds / greatest(reltuples, 1) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''),
     max(place) filter (where is_corrected is not false)
-  into terms, known, sound_counts, last_unknown
-  from unnest(words) with ordinality as given (typed, place)
+  into terms, known, frequencies, last_unknown
+  from pg_class cross join unnest(words) with ordinality as given (typed, place)
   cross join lateral repeat(':*', (char_length(typed) > 3 or place = cardinality(words) or ascii(typed) > 3583)::integer) as star
   cross join lateral format('''%s''%s', typed, star) as term left join lateral (
-    (select word, sounds, in_descriptions_only, spelled <> typed as is_corrected, max(word) over () > typed as has_longer
+    (select word, max(sounds) over () as sounds, in_descriptions_only, spelled <> typed as is_corrected, max(word) over () > typed as has_longer
       from unnest(array[typed, regexp_replace(typed, '([aou])e', '\1', 'g')]) as spelled join private.vocabulary
         on word >= spelled and word < spelled || case star when '' then chr(1) else chr(1114111) end
-      order by spelled = typed desc, word = typed desc, sounds desc limit 1)
+      order by spelled = typed desc, word = typed desc, vocabulary.sounds desc limit 1)
     union all
     (select typed, 0, false, false, true -- a number, or newer than the vocabulary
       where exists (select from public.sounds where is_active and search_vector @@ term::tsquery)
@@ -1912,53 +1900,54 @@ begin
       where private.search_vector(name || ' ' || slug, null, null, null) @@ case when is_corrected then quote_literal(word) else term end::tsquery
       limit 21
     ) as ids offset 0) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
-  ) as family;
+  ) as family
+  where oid = 'public.sounds'::regclass;
 end
 $$;
 
 -- Runs one statement for each tier, planned with its values, as in private.sounds_in_order: for the words as typed (7),
--- then for words of sounds, each time without the last one. Sorts what the index of words finds, unless many sounds have
--- all words, because the planner would read the whole list for frequent words that never occur together.
+-- then for words of sounds, each time without the last one. Reads the head of the list first if that finds frequent words.
+-- Sorts the others, because the planner would read the whole list for words and filters that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
   slugs constant text[] := private.category_family(query.category, coalesce(query.include_children, false));
   searched constant text := private.like_pattern(nullif(query.search, ''));
-  pattern constant text := private.like_pattern(typed);
-  total constant double precision := (select greatest(reltuples, 1) from pg_class where oid = 'public.sounds'::regclass);
+  narrowed constant uuid[] := array(select id from public.sounds where is_active and search_title like searched limit 500);
   given constant record := private.find_words(typed);
   terms text[];
-  tier text;
   matching tsquery;
-  is_sorted boolean;
+  head record;
+  tier text;
   ids uuid[] := '{}';
 begin
   for kept in reverse 7..1 loop
     continue when typed = '' or cardinality(ids) > 0 or kept < 7 and kept > cardinality(given.known) - (given.last_unknown is null)::integer;
     terms := case kept when 7 then given.terms else given.known[:kept] end;
-    foreach tier in array '{begins,title,words,contains}'::text[] loop
+    select list_rank, created_at into head from public.sounds
+      where is_active and 1 - 0.9 / cardinality(terms) < all (given.frequencies[:kept])
+      order by list_rank desc, created_at desc offset 999 limit 1;
+    foreach tier in array '{begins,title at head,title,words at head,words,contains}'::text[] loop
       continue when cardinality(ids) >= query.limit or tier in ('begins', 'contains') and kept < 7
-        or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer;
-      matching := case tier when 'title' then (select string_agg('''=' || substr(split_part(term, '|', 1), 2), '&') from unnest(terms) as term)
-        when 'words' then '(' || array_to_string(terms, ')&(') || ')' end;
-      is_sorted := matching is not null and (select sum(1 - n / total) from unnest(given.sound_counts[:kept]) as n) > 0.95;
+        or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer or tier like '% at head' and head is null;
+      matching := case when tier like 'words%' then '(' || array_to_string(terms, ')&(') || ')' when tier like 'title%' then
+        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- no categories
       ids := ids || array(
         select id from public.sounds
         where is_active
-          and case tier
-            when 'begins' then search_title >= typed and search_title < typed || chr(1114111)
-            when 'contains' then search_title like pattern
-            else search_vector @@ matching
-          end
+          and case tier when 'begins' then search_title >= typed and search_title < typed || chr(1114111)
+            when 'contains' then search_title like private.like_pattern(typed) else search_vector @@ matching end
+          and (tier not like '% at head' or (list_rank, created_at) >= (head.list_rank, head.created_at))
           and id <> all (ids)
           and (query.category is null or category = any (slugs))
           and (query.featured is null or is_featured = query.featured)
-          and (searched is null or search_title like searched)
+          and (searched is null or case when cardinality(narrowed) < 500 then id = any (narrowed) else search_title like searched end)
           and (query.tag is null or tags @> query.tag)
           and (query.min_duration is null or duration_sec >= query.min_duration)
           and (query.max_duration is null or duration_sec <= query.max_duration)
-        order by case tier when 'begins' then search_title end, case when is_sorted then list_rank + 0 else list_rank end desc, created_at desc
+        order by case tier when 'begins' then search_title end,
+          list_rank + case when tier in ('title', 'words') or tier = 'contains' and char_length(typed) > 2 then 0 end desc, list_rank desc, created_at desc
         limit query.limit - cardinality(ids)
       );
     end loop;

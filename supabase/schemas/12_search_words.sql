@@ -11,9 +11,8 @@ begin
     value := regexp_replace(normalize(value, nfkc),
       '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
     value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
-    value := regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g');
     value := case when value ~ ('[' || digits || ']') then translate(value, digits, repeat('0123456789', 19)) else value end;
-    value := extensions.unaccent('extensions.unaccent', value);
+    value := extensions.unaccent('extensions.unaccent', regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g'));
   end if;
   return regexp_replace(lower(value), format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter), ' ', 'g');
 end
@@ -33,15 +32,11 @@ declare
     '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\U00020000-\U0003FFFF]';
 begin
   value := private.fold_for_search(value);
-  if value ~ letter then
-    value := regexp_replace(regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g');
-  end if;
-  return array(
-    select left(word, 50)
-    from unnest(regexp_split_to_array(value, '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
-      '\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+')) as word
-    where word <> ''
-  );
+  value := case when value ~ letter then regexp_replace(
+    regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g') else value end;
+  return array(select left(word, 50) from unnest(regexp_split_to_array(value,
+    '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+'
+  )) as word where word <> '');
 end
 $$;
 

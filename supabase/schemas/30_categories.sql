@@ -89,6 +89,7 @@ $$;
 create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
+-- Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
@@ -97,8 +98,6 @@ begin
   ) end;
 end
 $$;
-comment on function private.category_family is
-  'Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.';
 
 grant execute on function private.is_category_active to authenticated;
 grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;

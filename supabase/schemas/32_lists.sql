@@ -53,10 +53,9 @@ begin
   return asked;
 end
 $$;
-comment on function private.sound_query is 'Parses the query parameters of GET /sounds.';
 
--- Cursor of the list order: the created_at of a sound, which may have been deleted or moved. Clients may cut its
--- fraction, so a full second means the last sound of that second in list order.
+-- Returns the position of a cursor of the list order, the created_at of a sound, which may have been deleted or moved: then
+-- its rank is null. Clients may cut its fraction, so a full second means the last sound of that second in list order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -70,8 +69,6 @@ begin
   moment := coalesce(moment, given);
 end
 $$;
-comment on function private.list_position is
-  'Returns the position of a cursor in list order, with a null rank if it matches no sound.';
 
 -- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
@@ -92,11 +89,10 @@ exception
     raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
-comment on function private.position_in_order is 'Parses a cursor that private.sounds_in_order returned.';
 
--- Plans each part of the order with its values (force_custom_plan), so that the planner omits absent filters and other
--- orders, and finds the page by one index range. A category filter merges one range for each slug, but popular sounds
--- are read in order. Sounds without plays follow those with plays, newest first.
+-- Returns a page of active sounds, and the cursor of the next one. Plans each part of the order with its values
+-- (force_custom_plan), so that the planner omits absent filters and other orders, and finds the page by one index range.
+-- A category filter merges one range for each slug, but popular sounds are read in order, then others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -168,8 +164,6 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is
-  'Returns the ids of one page of active sounds and the cursor of the next page, or null on the last page.';
 
 -- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json

@@ -37,7 +37,7 @@ function page(query: Query, index: RegExp): Statement {
 
 /** Returns the time limit. A search of one or two letters may have to read all titles, because no index covers it. */
 function msMaxOf({ search = '', category, sort, tag, q, min_duration }: Query): number | null {
-  if (q !== undefined) return 20;
+  if (q !== undefined) return 40;
   if (sort ?? tag ?? min_duration) return 6;
   if (search === '') return 2;
   return search.length < 3 && category === undefined ? null : 12;
@@ -100,8 +100,17 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
     'midnihgt heartbaet',
     'recorded blue owl at c3 loop',
     'raim bowk gomg wavse wimd fier forset rvier thunedr brids',
+    // Frequent words that never occur together, most words, and words of all sounds.
+    'at the',
+    'in the at on by of',
+    'deep soft slow warm bright distant',
+    'recorded moor under on take i recorded',
+    'sounds for sleep',
+    'the in '.repeat(14),
   ].map(words),
   page({ q: 'rain', ...withChildren }, /^sounds_(words|list|category)$/),
+  page({ q: 'in', search: 'zz' }, /^sounds_(words|list)$/),
+  page({ q: 'at without on', search: 'in the' }, /^sounds_(words|title)$/),
   call('GET /sounds?ids=…', service, `list_sounds('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
   call('POST /sounds/files', service, `list_sound_files('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
   call('GET /catalogue/changes', service, 'list_catalogue_changes()', /^catalogue_changes_number_key$/, 25),

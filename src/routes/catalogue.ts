@@ -15,7 +15,7 @@ export const catalogueEndpoints = [
     operation: 'listCatalogueChanges',
     summary: 'List changes of the catalogue',
     description:
-      'Changes for apps that keep a copy of the catalogue, oldest first, up to 500 at a time. Without `since`, ' +
+      'Changes for apps that keep a copy of the catalogue, oldest first, up to 1,000 at a time. Without `since`, ' +
       'returns the whole catalogue. Store each response together with its `next`, and continue while `has_more` is ' +
       'true. A resource that changed several times appears once, with its last change. Plays do not count as ' +
       'changes: `play_count` is the current value. A `since` is valid for 90 days.',

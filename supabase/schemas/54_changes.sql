@@ -124,7 +124,7 @@ comment on view private.copied_home_section is 'Home sections in responses of GE
 create function private.list_catalogue_changes(since text) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  page_size constant integer := 500;
+  page_size constant integer := 1000;
   feed private.catalogue_feed := (select feed from private.catalogue_feed as feed);
   last_number constant bigint := coalesce((select max(number) from private.catalogue_changes), 0);
   given constant text[] := string_to_array(since, '.');

@@ -6,7 +6,7 @@ import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.
 import type { Schema } from './schema.ts';
 import { searchSounds } from './search.ts';
 import { readItem } from './store.ts';
-import { unlessAborted } from './wait.ts';
+import { pause, unlessAborted } from './wait.ts';
 
 /** A sound of the copy, with its position in the list and the versions of its files. */
 export interface CopiedSound extends Schema<'CopiedSound'> {}
@@ -49,7 +49,10 @@ const key = 'sounds.catalogue';
 const kinds = ['sound', 'category', 'home_section'] as const;
 
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
-const pagesBetweenStores = 10;
+const pagesBetweenStores = 5;
+
+/** Share of the requests of a minute that a long copy leaves to the user. */
+const shareOfUser = 1 / 2;
 
 const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort_order - b.sort_order;
 
@@ -59,7 +62,7 @@ const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entr
 /** Copies on the device. All methods except `sync` work without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}
 
-export function createOffline({ api, store, session, refresh, restore, favoritesCopy, historyCopy }: Options) {
+export function createOffline({ api, store, session, waiting, refresh, restore, favoritesCopy, historyCopy }: Options) {
   let current: Copy | undefined;
   let running: Run | undefined;
 
@@ -97,7 +100,11 @@ export function createOffline({ api, store, session, refresh, restore, favorites
       await exclusively(key, async () => store.setItem(key, text)).catch(() => {});
       current = JSON.parse(text);
     };
-    for (let pages = 1; await readPage(copy, options); pages++) if (pages % pagesBetweenStores === 0) await keep();
+    for (let pages = 1; await readPage(copy, options); pages++) {
+      const pauseMs = waiting.service.pauseMs(shareOfUser);
+      if (pauseMs > 0 || pages % pagesBetweenStores === 0) await keep();
+      if (pauseMs > 0) await pause(pauseMs, options?.signal);
+    }
     copy.syncedAt = Date.now();
     await keep();
     await refresh(options);

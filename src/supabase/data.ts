@@ -70,8 +70,8 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
 
 /** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Default: server_error. */
 function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
-  // Without a code, the message is a whole body that is not JSON, and may repeat the user's search.
-  const known = error.code ? { cause: error } : {};
+  // Without a code of PostgREST or Postgres, the message is from a proxy, and may repeat the user's search.
+  const known = /^(PGRST\w{3}|\w{5})$/.test(error.code) ? { cause: error } : {};
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, known);
   switch (error.code) {
     case 'PT401': // as_api_key: the key is not active

@@ -56,11 +56,14 @@ export type Answer = Response & { parts: readonly Buffer[] };
 const textOf = (parts: readonly Buffer[]) =>
   (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString();
 
-/** Tells whether PostgREST wrote a body. Those of proxies may repeat the user's search, and are never logged. */
-const isFromPostgrest = (status: number, parts: readonly Buffer[]) =>
-  status < 300
-    ? /^([[{"\d-]|true$|false$|null$|$)/.test(parts[0]?.toString('latin1', 0, 10) ?? '')
-    : /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s.test(textOf(parts));
+const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
+
+/** Matches errors of PostgREST. Those of proxies may repeat the URL with the user's search, and are never logged. */
+const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
+
+/** Tells whether a body begins like JSON, or is empty. */
+const isLikeJson = ([start]: readonly Buffer[]) =>
+  /^([[{"\d-]|true$|false$|null$|$)/.test(start?.toString('latin1', 0, 10) ?? '');
 
 /**
  * Creates the fetch of supabase-js, jose and the calls to Auth, with metrics and the deadline, id and trace of the
@@ -122,7 +125,9 @@ export function createFetch(metrics: Metrics | null) {
     const answer = await open(url, service, init, deadline);
     const parts: Buffer[] = await answer.body.toArray();
     if (answer.statusCode === 200 && parts.length === 0) throw new Error('The 200 response has no body');
-    if (service === 'data' && !isFromPostgrest(answer.statusCode, parts))
+    if (answer.statusCode < 300 && url.includes('/rest/v1/') && !isLikeJson(parts))
+      throw new Error(`The ${answer.statusCode} response is not JSON`);
+    if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(textOf(parts)))
       throw new Error(`The ${answer.statusCode} response is not from PostgREST`);
     return toResponse(answer.statusCode, answer.headers, parts);
   }

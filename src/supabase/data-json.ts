@@ -5,11 +5,14 @@ import type { Caller } from '../model/caller.ts';
 import type { Fetch } from './fetch.ts';
 
 const ErrorBody = z
-  .object({ code: z.string(), message: z.string() })
+  .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
 
-/** Returns the error of a response, as supabase-js throws it. */
-export const errorOf = async (answer: Response) => new PostgrestError(ErrorBody.parse(await answer.json()));
+/** Returns the error of a response, as supabase-js throws it. Leaves out what a proxy wrote. */
+export async function errorOf(answer: Response, name: string): Promise<Error> {
+  const { data } = ErrorBody.safeParse(await answer.json().catch(() => undefined));
+  return data ? new PostgrestError(data) : new Error(`The ${answer.status} response to ${name} is not from PostgREST`);
+}
 
 type Call = {
   /** Runs the function with the rights of the service, unless the caller has an API key. */
@@ -36,7 +39,7 @@ export function createDataJson({ supabase, secrets }: Config, fetch: Fetch) {
       headers: { 'Content-Type': 'application/json', apikey: key, Authorization: `Bearer ${token}` },
       ...(!isGet && { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw await errorOf(answer);
+    if (!answer.ok) throw await errorOf(answer, name);
     return answer.parts;
   };
 }

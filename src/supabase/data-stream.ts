@@ -39,7 +39,7 @@ export function createDataStream({ supabase }: Config, { stream }: Upstream) {
       body: '{}',
     });
     if (!('status' in answer)) return expectStart(answer, startOf(name));
-    throw await errorOf(answer);
+    throw await errorOf(answer, name);
   }
 
   return async ({ userId, token }: UserCaller, name: StreamedFunction): Promise<Readable> => {

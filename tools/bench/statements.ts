@@ -54,10 +54,10 @@ const hundredPlays = (sound: string) => `(
     'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
   from generate_series(1, 100) as n)`;
 
-/** Positions of one request, at most, in sounds of the history. */
+/** The maximum number of positions of one request. */
 const hundredPositions = `(
-  select jsonb_agg(jsonb_build_object('sound_id', sound_id, 'position_sec', 60, 'updated_at', now()))
-  from (select sound_id from public.history order by last_played_at desc limit 100) as played)`;
+  select jsonb_agg(jsonb_build_object('sound_id', id, 'position_sec', 60, 'updated_at', now()))
+  from (select id from public.sounds order by id limit 100) as sound)`;
 
 /**
  * Returns the statements behind the endpoints.

@@ -36,6 +36,6 @@ export function createApi(url: string, send: Send): Api {
       const response = await fetch(request);
       return { data: await response.json() };
     };
-  const [GET, POST, PATCH, DELETE] = ['GET', 'POST', 'PATCH', 'DELETE'].map(call);
-  return { GET, POST, PATCH, DELETE } as unknown as Api;
+  const [GET, POST, PUT, PATCH, DELETE] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(call);
+  return { GET, POST, PUT, PATCH, DELETE } as unknown as Api;
 }

@@ -1,10 +1,14 @@
 import type { Audio } from './catalogue.ts';
+import type { Progress } from './progress.ts';
+import { createReporter } from './report-position.ts';
 
 /** Members of HTMLAudioElement that the client uses, declared here because the package has no DOM types. */
 export interface AudioElement {
   src: string;
   currentTime: number;
+  readonly duration: number;
   readonly paused: boolean;
+  readonly loop: boolean;
   crossOrigin: string | null;
   play(): Promise<void>;
   pause(): void;
@@ -15,13 +19,25 @@ export interface AudioElement {
   removeEventListener(type: string, listener: () => void): void;
 }
 
+export interface AttachOptions {
+  /** Called if there is no new address, or if the new one also fails. The next play tries again. */
+  onFailure?: (() => void) | undefined;
+  /** `progress` of the client, to save where the user is in a sound that does not loop. */
+  progress?: Pick<Progress, 'save'> | undefined;
+}
+
 /**
  * Attaches a sound to an audio element; start it by `element.play()`. Renews the address, which is valid for five
  * minutes, when it fails, and before a play or a seek after that time.
- * @param onFailure called if there is no new address, or if the new one also fails. The next play tries again
  * @returns a function that removes the sound from the element
  */
-export function attachAudio(element: AudioElement, audio: Audio, onFailure: () => void = () => {}): () => void {
+export function attachAudio(
+  element: AudioElement,
+  audio: Audio,
+  options: AttachOptions | (() => void) = {},
+): () => void {
+  const { onFailure, progress } = typeof options === 'function' ? { onFailure: options } : options;
+  const report = progress && createReporter(element, audio.id, progress);
   let current: Audio | null = audio;
   let isRenewing = false;
   /** Becomes true when the address plays. One that fails before is not renewed, because the next would also fail. */
@@ -50,10 +66,11 @@ export function attachAudio(element: AudioElement, audio: Audio, onFailure: () =
   function giveUp() {
     current = null; // the next play requests another one
     unload();
-    onFailure();
+    onFailure?.();
   }
 
   function unload() {
+    report?.(false);
     element.pause();
     element.removeAttribute('src');
     element.load();
@@ -65,6 +82,8 @@ export function attachAudio(element: AudioElement, audio: Audio, onFailure: () =
   const listeners = {
     play: renewIfExpired,
     seeking: renewIfExpired,
+    timeupdate: () => report?.(true),
+    pause: () => report?.(false),
     playing: () => {
       hasPlayed = true;
     },

@@ -23,12 +23,17 @@ type Options = Pick<SessionOptions, 'url' | 'waiting'> & {
   session: DeviceSession;
   /** Removes everything in the store that belongs to the user, except the session. */
   forget: (userId: string) => Promise<void>;
+  /** Sends what the service should know before a session ends. */
+  sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<void>;
 };
+
+/** Time limit for what is sent before a sign-out, because the session should end soon. */
+const lastLimitMs = 5_000;
 
 /** Calls for accounts and for the user who is signed in on this device. */
 export interface Auth extends ReturnType<typeof createAuth> {}
 
-export function createAuth({ url, waiting, session, forget }: Options) {
+export function createAuth({ url, waiting, session, forget, sendLast }: Options) {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   /** Sends calls that must not take effect twice. */
   const once = guestClient(url, { repeatable: false, ...waiting });
@@ -152,6 +157,10 @@ export function createAuth({ url, waiting, session, forget }: Options) {
       if (!ended) return;
       const passing = passingSession();
       await passing.begin(ended);
+      const controller = new AbortController();
+      const timer = setTimeout(() => controller.abort(), lastLimitMs);
+      await sendLast(passing, controller).catch(() => {});
+      clearTimeout(timer);
       await clientOf(passing.fetch)
         .POST('/auth/signout', signalOf(options))
         .catch(() => {});

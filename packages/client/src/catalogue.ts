@@ -26,6 +26,8 @@ export interface Page {
 
 /** The address of a sound's audio, which is valid for five minutes. */
 export interface Audio {
+  /** Id of the sound. */
+  id: string;
   /** Null when there is no audio. */
   url: string | null;
   /** Time on the clock of this device. */
@@ -61,6 +63,7 @@ export function createCatalogue(api: Api, covers: () => Promise<void>) {
   async function audio(id: string, options?: CallOptions): Promise<Audio> {
     const { audio_url, audio_url_expires_in } = await get(id, options);
     return {
+      id,
       url: audio_url,
       expiresAt: new Date(Date.now() + audio_url_expires_in * 1000),
       renew: (renewing) => audio(id, renewing),

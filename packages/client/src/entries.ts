@@ -58,3 +58,6 @@ export function createCopy<Entry>(store: Store, name: string): Entries<Entry> {
     update: (userId, change) => update(userId, change).catch(() => {}),
   };
 }
+
+export const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entries: Entry[], key: Key) =>
+  entries.sort((a, b) => (a[key] < b[key] ? 1 : -1));

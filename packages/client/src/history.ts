@@ -8,12 +8,14 @@ type HistoryPage = Schema<'HistoryListResponse'>;
 type Options = Parts & {
   /** Sends unsent plays, so that the history contains them. */
   flushPlays: (options?: CallOptions) => Promise<void>;
+  /** Removes the position of a sound, by default of all. */
+  dropProgress: (userId: string, soundId?: string) => Promise<void>;
 };
 
 /** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}
 
-export function createHistory({ api, session, historyCopy: copy, flushPlays, covers }: Options) {
+export function createHistory({ api, session, historyCopy: copy, flushPlays, dropProgress, covers }: Options) {
   async function page(cursor?: string | null, options?: CallOptions): Promise<HistoryPage> {
     const { user } = await session.current();
     if (!cursor) await flushPlays(options);
@@ -36,20 +38,22 @@ export function createHistory({ api, session, historyCopy: copy, flushPlays, cov
       } while (cursor);
     },
 
-    /** Removes all entries. */
+    /** Removes all entries, and the positions of all sounds. */
     async clear(options?: CallOptions): Promise<void> {
       const { user } = await session.current();
       await api.DELETE('/history', signalOf(options));
       await copy.forget(user.id);
+      await dropProgress(user.id);
     },
 
-    /** Removes the entry of one sound. */
+    /** Removes the entry of one sound, and its position. */
     async remove(soundId: string, options?: CallOptions): Promise<void> {
       const { user } = await session.current();
       await api.DELETE('/history/{soundId}', { params: { path: { soundId } }, ...signalOf(options) });
       await copy.update(user.id, (entries) => {
         delete entries[soundId];
       });
+      await dropProgress(user.id, soundId);
     },
   };
 }

@@ -10,6 +10,7 @@ import { createFavorites, type Favorites } from './favorites.ts';
 import { createHistory, type History } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
 import { createPlays, type Plays } from './plays.ts';
+import { createProgress, type Progress } from './progress.ts';
 import type {
   AccountExport,
   Category,
@@ -19,6 +20,7 @@ import type {
   HistoryEntry,
   HomeSection,
   Profile,
+  ProgressEntry,
 } from './resources.ts';
 import type { Wait } from './send.ts';
 import { createService } from './service.ts';
@@ -36,6 +38,7 @@ export type { Favorites } from './favorites.ts';
 export type { History } from './history.ts';
 export type { CopiedSound, Offline, OfflineFilters } from './offline.ts';
 export type { Plays } from './plays.ts';
+export type { Progress } from './progress.ts';
 export type * from './resources.ts';
 export type { Wait } from './send.ts';
 export type { SessionEvent, User } from './session.ts';
@@ -64,6 +67,7 @@ export interface Sounds {
   favorites: Favorites;
   history: History;
   plays: Plays;
+  progress: Progress;
   offline: Offline;
 
   customer: {
@@ -124,39 +128,45 @@ export function createSounds(options: Options): Sounds {
   const copies = inPieces(timed(offlineStore ?? (browser.indexedDB ? indexedDbStore() : given)));
   const favoritesCopy = createCopy<Favorite>(copies, 'favorites');
   const historyCopy = createCopy<HistoryEntry>(copies, 'history');
+  const progressCopy = createCopy<ProgressEntry>(copies, 'progress');
   const find = (id: string) => offline.get(id);
-  const parts = { api, session, waiting, store, favoritesCopy, historyCopy, find, covers };
+  const parts = { api, session, waiting, store, favoritesCopy, historyCopy, progressCopy, find, covers, restore };
   const { forget: forgetFavorites, ...favorites } = createFavorites(parts);
   const { forget: forgetPlays, ...plays } = createPlays(parts);
-  const history = createHistory({ ...parts, flushPlays: plays.flush });
+  const { forget: forgetProgress, flushFrom, drop, ...progress } = createProgress(parts);
+  const history = createHistory({ ...parts, flushPlays: plays.flush, dropProgress: drop });
   const refresh = async (options?: CallOptions) => {
     await favorites.list(options).next();
     await history.list(options).next();
+    await progress.sync(options);
   };
-  const offline = createOffline({ ...parts, store: copies, refresh, restore });
+  const offline = createOffline({ ...parts, store: copies, refresh });
   const forgetCopies = async (userId: string) => {
     await favoritesCopy.forget(userId);
     await historyCopy.forget(userId);
+    await progressCopy.forget(userId);
   };
   const forget = async (userId: string) => {
-    await Promise.all([forgetFavorites(userId), forgetPlays(userId)]);
+    await Promise.all([forgetFavorites(userId), forgetPlays(userId), forgetProgress(userId)]);
   };
 
   const flush = () => {
     // Changes that cannot be sent stay in the store.
     favorites.flush().catch(() => {});
     plays.flush().catch(() => {});
+    progress.flush().catch(() => {});
   };
   browser.addEventListener?.('online', flush);
   flush();
 
   return {
-    auth: createAuth({ url, waiting, session, forget }),
+    auth: createAuth({ url, waiting, session, forget, sendLast: flushFrom }),
     session: currentUser,
     sounds: createCatalogue(api, covers),
     favorites,
     history,
     plays,
+    progress,
     offline,
     customer: {
       get: async (options) => (await answer(api.GET('/me/customer', signalOf(options)))).data,

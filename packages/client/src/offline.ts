@@ -1,5 +1,5 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
-import type { Entries } from './entries.ts';
+import { type Entries, newestFirst } from './entries.ts';
 import { exclusively } from './lock.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
@@ -24,8 +24,6 @@ export interface OfflineFilters {
 type Options = Parts & {
   /** Updates the copies of the user's lists. */
   refresh: (options?: CallOptions) => Promise<void>;
-  /** Reads the settings that the addresses of covers depend on. */
-  restore: () => Promise<void>;
 };
 
 interface Copy {
@@ -55,9 +53,6 @@ const pagesBetweenStores = 5;
 const shareOfUser = 1 / 2;
 
 const byOrder = (a: { sort_order: number }, b: { sort_order: number }) => a.sort_order - b.sort_order;
-
-const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entries: Entry[], key: Key) =>
-  entries.sort((a, b) => (a[key] < b[key] ? 1 : -1));
 
 /** Copies on the device. All methods except `sync` work without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}

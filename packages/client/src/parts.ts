@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import type { Finder } from './catalogue.ts';
 import type { Entries } from './entries.ts';
-import type { Favorite, HistoryEntry } from './resources.ts';
+import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
 import type { Waiting } from './send.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
@@ -15,7 +15,10 @@ export type Parts = {
   /** Copies of the user's lists for offline use. */
   favoritesCopy: Entries<Favorite>;
   historyCopy: Entries<HistoryEntry>;
+  progressCopy: Entries<ProgressEntry>;
   find: Finder;
   /** Loads the settings that the addresses of covers depend on. */
   covers: () => Promise<void>;
+  /** Reads those settings from the store. */
+  restore: () => Promise<void>;
 };

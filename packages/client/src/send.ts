@@ -74,6 +74,7 @@ async function attempt(request: Request, limitMs: number, service: Service): Pro
   throwIfAborted(signal);
   // Use a controller, because React Native lacks AbortSignal.any and AbortSignal.timeout.
   const controller = new AbortController();
+  const sentMs = Date.now();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, limitMs);
   signal.addEventListener('abort', abort);
@@ -82,7 +83,7 @@ async function attempt(request: Request, limitMs: number, service: Service): Pro
     const text = await response.text();
     const isAnswer = response.ok && response.headers.get('Content-Type')?.startsWith('application/json');
     const error = isAnswer ? null : errorOf(response, text);
-    if (error?.code !== 'no_answer') service.follow(response.headers, request.headers.has('Authorization'));
+    if (error?.code !== 'no_answer') service.follow(response.headers, request.headers.has('Authorization'), sentMs);
     if (error) throw error;
     return new Response(text, { status: response.status, headers: response.headers });
   } catch (error) {

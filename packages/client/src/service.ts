@@ -12,11 +12,18 @@ export function createService() {
   let resetsAt = 0;
 
   return {
-    /** Reads the headers of a response. @param isOfUser true if the request counts for the user */
-    follow(headers: Headers, isOfUser: boolean) {
+    /**
+     * Reads the headers of a response.
+     * @param isOfUser true if the request counts for the user
+     * @param sentMs time of the request on the clock of this device
+     */
+    follow(headers: Headers, isOfUser: boolean, sentMs: number) {
       const serviceMs = Date.parse(headers.get('Date') ?? '');
       if (!serviceMs) return;
-      aheadMs = Date.now() - serviceMs;
+      // Keep the value while it is possible, so that a later report never has an earlier time: the header has whole
+      // seconds, and the response took a while.
+      const mostMs = Date.now() - serviceMs;
+      if (aheadMs === undefined || aheadMs > mostMs || aheadMs < sentMs - serviceMs - 1_000) aheadMs = mostMs;
       if (!isOfUser) return;
       const numberIn = (name: string) => Number(headers.get(`X-RateLimit-${name}`));
       limit = numberIn('Limit');
@@ -25,7 +32,10 @@ export function createService() {
     },
 
     /** Returns by how many milliseconds the clock of this device is ahead. @param earlierMs result of an earlier start */
-    aheadMs: (earlierMs = 0) => aheadMs ?? earlierMs,
+    aheadMs(earlierMs = 0) {
+      aheadMs ??= earlierMs;
+      return aheadMs;
+    },
 
     /** Returns the milliseconds after which a request in the background leaves a share of the limit to the user. */
     pauseMs(share: number) {

@@ -23,17 +23,20 @@ async function serveRecording(page: Page) {
   });
   await page.evaluate(`import('/client.js').then(({ attachAudio }) => {
     const address = (number, lifetimeMs) => globalThis.audio = {
+      id: 'a sound',
       url: location.origin + '/audio/' + number,
       expiresAt: new Date(Date.now() + lifetimeMs),
       renew: async () => address(await renew(), 300_000),
     };
     globalThis.detach = () => {};
+    globalThis.saved = [];
+    const progress = { save: async (id, seconds) => void saved.push([id, seconds && Math.floor(seconds)]) };
     globalThis.attach = (number, lifetimeMs) => {
       detach();
       globalThis.element = new Audio();
       element.muted = true; // browsers play muted audio without a click
       globalThis.failures = 0;
-      globalThis.detach = attachAudio(element, address(number, lifetimeMs), () => failures++);
+      globalThis.detach = attachAudio(element, address(number, lifetimeMs), { onFailure: () => failures++, progress });
     };
   })`);
   const isLoaded = () => expect.poll(() => page.evaluate('element.readyState')).toBeGreaterThan(1);
@@ -98,4 +101,46 @@ test.for(['service', 'files'])('a sound without its %s fails once, then plays on
   await play();
   await expect.poll(state).toMatchObject({ at: 40 });
   expect(await page.evaluate('failures')).toBe(1);
+});
+
+test('attachAudio saves positions from which a sound can continue', async ({ open }) => {
+  const page = await open();
+  const { service, attach, play, seekTo } = await serveRecording(page);
+  const saved = () => page.evaluate('saved.splice(0)');
+  const lastSaved = () => page.evaluate('saved.at(-1)');
+  await attach(300_000);
+  await play();
+  await seekTo(14);
+  await page.evaluate('element.pause()');
+  await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
+  expect(await saved()).toEqual([]);
+  await seekTo(30);
+  await expect.poll(saved).toEqual([['a sound', 30]]);
+  await seekTo(34);
+  await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
+  expect(await saved()).toEqual([]); // the next position is soon
+  await page.evaluate('detach()');
+  expect(await saved()).toEqual([['a sound', 34]]);
+
+  await attach(300_000);
+  await seekTo(40);
+  await expect.poll(lastSaved).toEqual(['a sound', 40]);
+  await seekTo(45);
+  await expect.poll(lastSaved).toEqual(['a sound', null]);
+  await seekTo(35);
+  await expect.poll(lastSaved).toEqual(['a sound', 35]);
+  service.valid += 1;
+  service.outage = 'service';
+  await seekTo(20);
+  await expect.poll(() => page.evaluate('failures')).toBe(1);
+  expect(await lastSaved()).not.toEqual(['a sound', null]);
+  service.outage = 'none';
+  await play();
+  await seekTo(3);
+  await expect.poll(lastSaved).toEqual(['a sound', null]);
+  await page.evaluate('element.loop = true, saved.length = 0');
+  await seekTo(30);
+  await page.evaluate('element.pause()');
+  await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
+  expect(await saved()).toEqual([]);
 });

@@ -1,0 +1,114 @@
+import { answer, type CallOptions, signalOf } from './call.ts';
+import { previewOf } from './catalogue.ts';
+import { newestFirst } from './entries.ts';
+import { createOutbox, type Init } from './outbox.ts';
+import type { Parts } from './parts.ts';
+import type { ProgressEntry } from './resources.ts';
+import type { DeviceSession } from './session.ts';
+
+/** Time in which positions are collected for one request. */
+const gatherMs = 15_000;
+
+/** A position, or the removal of one. */
+type Unsent = { position_sec: number | null; updated_at: string; ahead_ms?: number };
+
+/** Where the user stopped in each sound, on all devices. */
+export interface Progress extends Omit<ReturnType<typeof createProgress>, 'flushFrom' | 'drop' | 'forget'> {}
+
+export function createProgress(parts: Parts) {
+  const { api, session, progressCopy: copy, find, covers, restore } = parts;
+  const outbox = createOutbox<'updated_at', Unsent>(parts, { name: 'progress', time: 'updated_at', gatherMs, send });
+
+  async function send(user: string, unsent: [string, Unsent][], init: Init) {
+    const entries = unsent.map(([sound_id, { position_sec, updated_at }]) => ({ sound_id, position_sec, updated_at }));
+    const { data } = await answer(api.PUT('/progress', { body: { entries }, ...init }));
+    if (!(await isSignedIn(user))) return data;
+    const saved = unsent.filter((_, n) => data[n]?.status === 'saved');
+    await copy.update(user, (copied) => apply(copied, saved));
+    if (data.some(({ status }) => status === 'older')) await receive(user, init);
+    return data;
+  }
+
+  /** Replaces the copy by what the service has. Call it in `exclusively`, otherwise it could undo a later change. */
+  async function receive(user: string, init: Partial<Init>) {
+    const [{ data }] = await Promise.all([answer(api.GET('/progress', init)), covers()]);
+    if (await isSignedIn(user))
+      await copy.replace(user, Object.fromEntries(data.map((entry) => [entry.sound_id, entry])));
+  }
+
+  const isSignedIn = async (user: string) => (await session.load())?.user.id === user;
+
+  /** Applies positions to a copy, unless it contains newer ones of other devices. */
+  function apply(copied: Record<string, ProgressEntry>, changes: [string, Unsent][]) {
+    for (const [sound_id, { position_sec, updated_at }] of changes) {
+      const { sounds = null, ...known } = copied[sound_id] ?? { updated_at: '' };
+      if (known.updated_at > updated_at) continue;
+      if (position_sec === null) delete copied[sound_id];
+      else copied[sound_id] = { sound_id, position_sec, updated_at, sounds };
+    }
+  }
+
+  /** Returns the positions of the copy with unsent changes. */
+  async function current(): Promise<Record<string, ProgressEntry>> {
+    const { user } = await session.current();
+    const unsent = await outbox.read(user.id); // first, because sending moves entries into the copy
+    const copied = await copy.read(user.id);
+    apply(copied, Object.entries(unsent));
+    return copied;
+  }
+
+  return {
+    /**
+     * Saves where the user is in a sound. Call it as often as every second. Resolves when the position is stored; the
+     * newest of each sound is sent every 15 seconds, or when the network is back.
+     * @param seconds null removes the position, such as at the end. Ignores what is no position, such as NaN
+     */
+    async save(id: string, seconds: number | null): Promise<void> {
+      const { user, clock_ahead_ms: ahead_ms } = await session.current();
+      if (seconds !== null && !(seconds >= 0)) return;
+      const updated_at = new Date(Date.now() - ahead_ms).toISOString();
+      await outbox.add(user.id, id, { position_sec: seconds, updated_at, ahead_ms });
+    },
+
+    /** Returns the position in a sound in seconds, or null. Needs no network. */
+    of: async (id: string): Promise<number | null> => (await current())[id]?.position_sec ?? null,
+
+    /** Lists the positions, newest first. Needs no network. `sounds` is null while a sound is hidden or not copied. */
+    async list(): Promise<ProgressEntry[]> {
+      await restore();
+      const entries = newestFirst(Object.values(await current()), 'updated_at');
+      const withSound = async (entry: ProgressEntry) => {
+        const sound = entry.sounds ?? (await find(entry.sound_id));
+        return { ...entry, sounds: sound && previewOf(sound) };
+      };
+      return Promise.all(entries.map(withSound));
+    },
+
+    /** Sends unsent positions and gets those of other devices, which `of` and `list` return. */
+    async sync(options?: CallOptions): Promise<void> {
+      const user = (await session.current()).user.id;
+      const exchange = async () => {
+        await outbox.sendAll(user, session, options);
+        await receive(user, signalOf(options));
+      };
+      await outbox.exclusively(user, exchange, options);
+    },
+
+    /** Sends unsent positions; see `favorites.flush`. Call it when the app goes to the background. */
+    flush: (options?: CallOptions): Promise<void> => outbox.flush(options),
+
+    /** Sends with a session that has ended on this device. */
+    flushFrom: (sender: DeviceSession, options?: CallOptions): Promise<void> => outbox.flush(options, sender),
+
+    /** Removes the position of a sound, by default of all, after the service has removed it. */
+    async drop(user: string, id?: string) {
+      const remove = (entries: Record<string, unknown>) => {
+        for (const each of Object.keys(entries)) if (each === (id ?? each)) delete entries[each];
+      };
+      await outbox.update(user, remove);
+      await copy.update(user, remove);
+    },
+
+    forget: outbox.forget,
+  };
+}

@@ -1,0 +1,141 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createSounds, memoryStore } from '../src/index.ts';
+
+const soundId = '50000000-0000-4000-8000-000000000001';
+
+type Entry = { sound_id: string; position_sec: number | null; updated_at: string };
+
+/** Ranks states of equal sounds as the service does, which has a test with the same histories. */
+const rankOf = ({ updated_at, position_sec }: Entry) => [updated_at, position_sec === null, position_sec ?? 0];
+const isNewer = (one: Entry, other: Entry | null) => {
+  if (other === null) return true;
+  const [mine, theirs] = [rankOf(one), rankOf(other)];
+  const n = mine.findIndex((part, place) => part !== theirs[place]);
+  return n >= 0 && (mine[n] as string) > (theirs[n] as string);
+};
+
+/** Implements the rule of PUT /progress for one user and one sound. `now` returns the true time. */
+function createRule(now: () => number) {
+  let stored: Entry | null = null;
+  const statusOf = (entry: Entry) => {
+    const at = Date.parse(entry.updated_at);
+    if (at > now() + 300_000) return 'in_future';
+    const report = { ...entry, updated_at: new Date(Math.min(at, now())).toISOString() };
+    if (isNewer(report, stored)) stored = report;
+    return isNewer(stored as Entry, report) ? 'older' : 'saved';
+  };
+  return {
+    put: ({ entries }: { entries: Entry[] }) =>
+      entries.map((entry) => ({ sound_id: entry.sound_id, status: statusOf(entry) })),
+    list: () => (stored === null || stored.position_sec === null ? [] : [{ ...stored, sounds: null }]),
+  };
+}
+
+/** Fates of a request: lost before or after the service has it, late, or doubled. Later ones arrive in any order. */
+const fates = ['ok', 'ok', 'ok', 'lost', 'unanswered', 'late', 'doubled'] as const;
+
+const history = fc.record({
+  clocksMs: fc.array(fc.integer({ min: -7_200_000, max: 7_200_000 }), { minLength: 2, maxLength: 3 }),
+  signInsMs: fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 3, maxLength: 3 }),
+  steps: fc.array(
+    fc.record({
+      device: fc.nat({ max: 2 }),
+      gapMs: fc.integer({ min: 5_000, max: 600_000 }),
+      position: fc.option(fc.integer({ min: 0, max: 3_600 }), { freq: 4 }),
+      action: fc.constantFrom('nothing', 'flush', 'sync', 'restart'),
+      fate: fc.constantFrom(...fates),
+      arrival: fc.nat({ max: 5 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
+});
+
+type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Plays a history. @returns the position on each device, and that of the newest report by true time */
+async function replay({ clocksMs, signInsMs, steps }: History) {
+  let trueMs = Date.UTC(2026, 5, 23);
+  const rule = createRule(() => trueMs);
+  let fate: (typeof fates)[number] = 'ok';
+  let arrival = 0;
+  const later: { step: number; body: { entries: Entry[] } }[] = [];
+
+  const user = { id: 'a user', email: 'ada@example.com' };
+  const seconds = () => Math.floor(trueMs / 1_000);
+  const session = () => ({
+    ...{ user, access_token: 'a', refresh_token: 'r', expires_at: seconds() + 86_400, expires_in: 86_400 },
+  });
+  async function serve(request: Request): Promise<Response> {
+    const name = new URL(request.url).pathname;
+    const answer = (data: unknown) => {
+      const headers = { 'Content-Type': 'application/json', Date: new Date(trueMs).toUTCString() };
+      return new Response(JSON.stringify(data), { headers });
+    };
+    if (name.endsWith('/signin')) return answer({ data: session() });
+    if (name.endsWith('/config')) return answer({ data: {} });
+    if (fate === 'lost') throw new TypeError('lost');
+    if (request.method === 'GET') return answer({ data: rule.list() });
+    const body = (await request.json()) as { entries: Entry[] };
+    if (fate === 'late' || fate === 'doubled') later.push({ step: arrival, body });
+    if (fate === 'late') throw new TypeError('timeout');
+    const data = rule.put(body);
+    if (fate === 'unanswered') throw new TypeError('lost');
+    return answer({ data });
+  }
+  vi.stubGlobal('fetch', serve);
+
+  const devices = clocksMs.map((clockMs) => ({ clockMs, store: memoryStore() }));
+  const clients = new Map<number, ReturnType<typeof createSounds>>();
+  const start = (n: number) => {
+    const { store } = devices[n] as (typeof devices)[number];
+    clients.set(n, createSounds({ url: 'http://service/api/v1', store, timeLimitMs: 900 }));
+  };
+  const on = async (n: number, act: (client: ReturnType<typeof createSounds>) => Promise<unknown>) => {
+    vi.setSystemTime(trueMs + (devices[n]?.clockMs ?? 0));
+    if (!clients.has(n)) start(n);
+    await act(clients.get(n) as ReturnType<typeof createSounds>);
+  };
+  for (const n of devices.keys()) {
+    trueMs += signInsMs[n] ?? 0;
+    await on(n, (client) => client.auth.signIn({ email: '', password: '' }));
+  }
+  for (const { device, gapMs, position, action, ...network } of steps) {
+    trueMs += gapMs;
+    for (const each of later) if (each.step === 0) rule.put(each.body);
+    for (const each of later) each.step -= 1;
+    ({ fate } = network);
+    arrival = network.arrival;
+    await on(device % devices.length, async ({ progress }) => {
+      await progress.save(soundId, position);
+      if (action === 'flush' || action === 'sync') await progress[action]().catch(() => {});
+      if (action === 'restart') clients.delete(device % devices.length);
+    });
+    if (action === 'restart') await on(device % devices.length, ({ progress }) => progress.flush().catch(() => {}));
+  }
+  fate = 'ok';
+  trueMs += 5_000;
+  for (const { body } of later.reverse()) rule.put(body);
+  for (const n of [...devices.keys(), ...devices.keys()]) await on(n, ({ progress }) => progress.sync());
+  const positions: unknown[] = [];
+  for (const n of devices.keys()) await on(n, async ({ progress }) => positions.push(await progress.of(soundId)));
+  vi.clearAllTimers();
+  return { positions, newest: steps.at(-1)?.position };
+}
+
+test('1,000 histories on bad clocks and networks end at the newest report on each device', {
+  timeout: 180_000,
+}, async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+  vi.stubGlobal('navigator', {}); // Web Locks would take most of the time
+  const seed = randomInt(2 ** 31);
+  for (const [n, one] of fc.sample(history, { seed, numRuns: 1_000 }).entries()) {
+    const { positions, newest } = await replay(one);
+    expect(positions, `history ${n} of seed ${seed}`).toEqual(one.clocksMs.map(() => newest));
+  }
+});

@@ -6,31 +6,21 @@ import { oneLine } from './text.ts';
 const LONGEST_PART = 60;
 const CHECKSUM_DIGITS = 12;
 
-/** Stored extensions of files with other extensions. The view admin.catalogue_problems accepts only the stored ones. */
-const STORED_AS: Record<string, string> = {
-  '.mp1': '.mp3',
-  '.mp2': '.mp3',
-  '.mp2a': '.mp3',
-  '.mpga': '.mp3',
-  '.m2a': '.mp3',
-  '.m3a': '.mp3',
-  '.m4b': '.m4a',
-  '.m4r': '.m4a',
-  '.mp4a': '.m4a',
-  '.adts': '.aac',
-  '.weba': '.webm',
-  '.wave': '.wav',
-  '.jpe': '.jpg',
-  '.jfif': '.jpg',
-  '.pjpeg': '.jpg',
-  '.pjp': '.jpg',
-  '.apng': '.png',
+/** Extensions of files by their stored extension. The view admin.catalogue_problems accepts only the stored ones. */
+const STORED_AS = {
+  '.mp3': /^\.(mp1|mp2a?|mpga|m[23]a)$/,
+  '.m4a': /^\.(m4[br]|mp4a)$/,
+  '.aac': /^\.adts$/,
+  '.webm': /^\.weba$/,
+  '.wav': /^\.wave$/,
+  '.jpg': /^\.(jpe|jfif|pjpeg|pjp)$/,
+  '.png': /^\.apng$/,
 };
 
 /** Returns the extension under which a file is stored, in lower case. */
 export function storedExtension(file: string): string {
   const extension = posix.extname(file).toLowerCase();
-  return STORED_AS[extension] ?? extension;
+  return Object.entries(STORED_AS).find(([, others]) => others.test(extension))?.[0] ?? extension;
 }
 
 /**

@@ -66,7 +66,7 @@ test.for([
   'a gateway with a wrong %s is not ready, and /readyz and the log tell the fix',
   async ([name, value, fix]) => {
     const empty = await listen(
-      createServer((req, res) => void res.writeHead(req.url?.includes('rpc') ? 404 : 200).end('{}')),
+      createServer((req, res) => void res.writeHead(req.url?.includes('rpc') ? 404 : 200).end('{"code":"PGRST202"}')),
     );
     onTestFinished(empty.close);
     const given = name === 'SUPABASE_URL' ? `http://127.0.0.1:${empty.port}` : value;
@@ -161,7 +161,7 @@ test('CORS allows a configured origin, or any port of a host, to call and read a
     .options('/me/customer')
     .set(preflight)
     .expect(204)
-    .expect('Access-Control-Allow-Methods', 'GET,POST,PATCH,DELETE')
+    .expect('Access-Control-Allow-Methods', 'GET,POST,PUT,PATCH,DELETE')
     .expect('Access-Control-Allow-Headers', preflight['Access-Control-Request-Headers']);
   const allowed = async (from: string) =>
     (await api.get('/categories').set('Origin', from)).headers['access-control-allow-origin'];

@@ -31,6 +31,9 @@ export const Customer = Profile.extend({
   last_seen_at: dateTime.nullable(),
   created_at: dateTime,
   updated_at: dateTime,
+  premium_until: dateTime.nullable().meta({
+    description: 'End of premium. Null without premium, `9999-12-31T23:59:59.999Z` if it does not end.',
+  }),
 }).meta({ id: 'Customer' });
 export type Customer = z.infer<typeof Customer>;
 

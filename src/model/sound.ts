@@ -32,6 +32,10 @@ export const Sound = z
       description: 'ThumbHash of the cover in base64, to show until the cover has loaded.',
       examples: ['3OcRJYB4d3h/iIeHeEh3eIhw+j3A'],
     }),
+    is_premium: z.boolean().meta({
+      description: 'True if only customers with premium can play the sound. The same for all callers.',
+      examples: [false],
+    }),
   })
   .meta({ id: 'Sound' });
 
@@ -43,7 +47,13 @@ export const SoundPreview = Sound.pick({
   cover_image_url: true,
   duration_sec: true,
   cover_placeholder: true,
+  is_premium: true,
 }).meta({ id: 'SoundPreview' });
+
+const isLocked = z.boolean().meta({
+  description: 'True if the sound is premium and the caller has no premium now: there is no audio then.',
+  examples: [false],
+});
 
 /** Measurements of a recording. */
 export const audioFacts = {
@@ -77,7 +87,8 @@ export const SoundDetail = Sound.extend({
   audio_url: z.nullable(z.string()).meta({
     description:
       'Signed URL of the audio, valid for 5 minutes; range requests work. Request it right before playback and do ' +
-      'not store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file.',
+      'not store it. On any 4xx from it, get this sound again and use the new URL. Null when there is no file, or ' +
+      '`is_locked`.',
     examples: [`${storage}/audio/bowls/c4.m4a?token=eyJhbGciOi...`],
   }),
   audio_url_expires_in: z.int().meta({
@@ -85,6 +96,7 @@ export const SoundDetail = Sound.extend({
     examples: [signedUrlLifetimeSeconds],
   }),
   ...audioFacts,
+  is_locked: isLocked,
 }).meta({ id: 'SoundDetail' });
 
 export const fileVersion = z.nullable(z.string()).meta({
@@ -108,8 +120,9 @@ export const SoundFile = z
 export const SoundFiles = z
   .object({
     id: soundId,
-    audio: SoundFile.nullable().meta({ description: 'Null when there is no file.' }),
+    audio: SoundFile.nullable().meta({ description: 'Null when there is no file, or `is_locked`.' }),
     cover: SoundFile.nullable(),
+    is_locked: isLocked,
   })
   .meta({ id: 'SoundFiles' });
 
@@ -120,11 +133,11 @@ export type SoundPage = z.infer<typeof SoundPage>;
 
 /** Sound with the paths of its files, as the database returns it. */
 export type StoredSound = z.infer<typeof Sound> &
-  Pick<z.infer<typeof SoundDetail>, keyof typeof audioFacts> & {
+  Pick<z.infer<typeof SoundDetail>, keyof typeof audioFacts | 'is_locked'> & {
     audio_path: string | null;
     cover_image_path: string | null;
   };
 
 type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
 /** Paths of the files of a sound, as the database returns them. */
-export type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null };
+export type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null; is_locked: boolean };

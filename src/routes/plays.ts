@@ -42,8 +42,8 @@ export const playEndpoints = [
     description:
       'Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the ' +
       "caller's history. With an `Idempotency-Key` the request may be repeated; without one, a repeated request counts " +
-      'twice. A key that was used for another sound gets 400; a 404 uses up no key. The service remembers 1,000 keys ' +
-      'for a user and day (UTC; 100,000 for an API key), with the ids of `POST /plays`; a play beyond them counts, ' +
+      'twice. A key that was used for another sound gets 400; a 404 uses up no key. A locked sound gets the 404 of an ' +
+      'inactive one. The service remembers 1,000 keys for a user and day (UTC; 100,000 for an API key), with the ids of `POST /plays`; a play beyond them counts, ' +
       'but its key is not remembered.',
     guard: 'bearer',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
@@ -71,7 +71,8 @@ export const playEndpoints = [
       'for the caller. An id is the same as an `Idempotency-Key`, so that a play that was sent with a key can be ' +
       'sent again with that key as its id. Each play counts for the day on which it was made (UTC). The statuses ' +
       'have the order of the plays. Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), ' +
-      'plays are `over_limit`. One invalid play returns 400, and nothing is counted.',
+      'plays are `over_limit`. A play of a premium sound counts if it was made before `premium_until` of the customer, ' +
+      'also when it arrives later; otherwise it is `not_found`. One invalid play returns 400, and nothing is counted.',
     guard: 'bearer',
     body: body({
       plays: z

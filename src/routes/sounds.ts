@@ -93,14 +93,15 @@ export const soundEndpoints = [
     summary: 'Sound with signed audio URL',
     description:
       'The signed URLs are valid for 5 minutes. Request them right before playback; do not cache them. An unknown id ' +
-      'and that of an inactive sound get the same 404.',
+      'and that of an inactive sound get the same 404. A premium sound is locked for callers without premium: ' +
+      '`is_locked` is true and `audio_url` null. The next request after a change of premium applies it.',
     guard: 'bearer',
     params: SoundPath,
     response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
     handle: async ({ context, caller, params, log }) => {
       const stored = await context.data.find(caller, 'get_sound', { wanted_sound: params.id });
       if (stored === null) throw notFound('sound');
-      const { audio_path, cover_image_path, loudness_lufs, true_peak_dbtp, waveform, ...sound } = stored;
+      const { audio_path, cover_image_path, loudness_lufs, true_peak_dbtp, waveform, is_locked, ...sound } = stored;
 
       const sign = async (bucket: string, path: string | null) => {
         if (path === null) return null;
@@ -118,6 +119,7 @@ export const soundEndpoints = [
           loudness_lufs,
           true_peak_dbtp,
           waveform,
+          is_locked,
         },
       };
     },
@@ -130,14 +132,14 @@ export const soundEndpoints = [
     summary: 'Signed URLs of many sounds',
     description:
       'For downloads: the files of up to 50 sounds, in the requested order; unknown and inactive sounds are left ' +
-      'out. The URLs are valid for 5 minutes.',
+      'out. The URLs are valid for 5 minutes. The audio of a locked sound is null; its cover is not.',
     guard: 'bearer',
     body: body({ ids: uuids(50).meta({ examples: [['50000000-0000-4000-8000-000000000001']] }) }).meta({
       id: 'SoundFilesRequest',
     }),
     response: z.object({ data: z.array(SoundFiles) }).meta({ id: 'SoundFilesResponse' }),
     handle: async ({ context, caller, body }) => {
-      const stored = await context.data.service.call(caller, 'list_sound_files', { wanted: JSON.stringify(body) });
+      const stored = await context.data.call(caller, 'list_sound_files', { wanted: JSON.stringify(body) });
       const expires_at = Math.floor(Date.now() / 1000) + signedUrlLifetimeSeconds;
       const sign = async (bucket: string, kind: 'audio' | 'cover') => {
         const paths = stored.flatMap((sound) => sound[kind]?.path ?? []);
@@ -150,7 +152,7 @@ export const soundEndpoints = [
         };
       };
       const [audio, cover] = await Promise.all([sign('audio', 'audio'), sign('covers', 'cover')]);
-      return { data: stored.map((sound) => ({ id: sound.id, audio: audio(sound), cover: cover(sound) })) };
+      return { data: stored.map((sound) => ({ ...sound, audio: audio(sound), cover: cover(sound) })) };
     },
   }),
 ];

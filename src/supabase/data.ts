@@ -26,11 +26,9 @@ type Arguments<Name extends FunctionName> =
  * Arguments with text of a client must begin with "{", because PostgREST takes text such as "in.(a)" for a filter.
  */
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
-  'get_sound',
   'list_catalogue_changes',
   'list_categories',
   'list_home_sections',
-  'list_sound_files',
   'list_sounds',
 ]);
 
@@ -38,10 +36,12 @@ export const catalogueReads: ReadonlySet<FunctionName> = new Set([
 const reads: ReadonlySet<FunctionName> = new Set([
   ...catalogueReads,
   'get_customer',
+  'get_sound',
   'list_favorites',
   'list_history',
   'list_progress',
   'list_sessions',
+  'list_sound_files',
 ]);
 
 /**

@@ -27,14 +27,14 @@ isOneToOne: false
                   ]
                 },"customers": {
                   Row: {
-                    "avatar_url": string | null,"country": string | null,"created_at": string,"email": string | null,"full_name": string | null,"id": string,"is_active": boolean,"last_seen_at": string | null,"locale": string | null,"marketing_opt_in": boolean,"phone": string | null,"provider": string | null,"source": string | null,"updated_at": string
+                    "avatar_url": string | null,"country": string | null,"created_at": string,"email": string | null,"full_name": string | null,"id": string,"is_active": boolean,"last_seen_at": string | null,"locale": string | null,"marketing_opt_in": boolean,"phone": string | null,"premium_as_of": string | null,"premium_until": string | null,"provider": string | null,"source": string | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id": string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"phone"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
+                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id": string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"phone"?: string | null,"premium_as_of"?: string | null,"premium_until"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
                   }
                   Update: {
-                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id"?: string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"phone"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
+                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id"?: string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"phone"?: string | null,"premium_as_of"?: string | null,"premium_until"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
                   }
                   Relationships: [
                     
@@ -197,14 +197,14 @@ isOneToOne: false
                   ]
                 },"sounds": {
                   Row: {
-                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"cover_placeholder": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"list_rank": number,"loudness_lufs": number | null,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"true_peak_dbtp": number | null,"updated_at": string,"waveform": (number)[] | null
+                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"cover_placeholder": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"is_premium": boolean,"list_rank": number,"loudness_lufs": number | null,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"true_peak_dbtp": number | null,"updated_at": string,"waveform": (number)[] | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"is_premium"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
                   }
                   Update: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"is_premium"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
                   }
                   Relationships: [
                     {
@@ -298,6 +298,9 @@ isOneToOne: false
                            },
 "save_progress":
 { Args: { "entries": Json }; Returns: Json
+                           },
+"set_premium":
+{ Args: { "as_of"?: string,"customer_id": string,"premium_until": string }; Returns: boolean
                            },
 "touch_last_seen":
 { Args: Record<PropertyKey, never>; Returns: boolean

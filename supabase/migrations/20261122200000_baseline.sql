@@ -194,7 +194,9 @@ create table public.customers (
   is_active boolean not null default true,
   last_seen_at timestamptz,
   created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  premium_until timestamptz constraint premium_until_is_1970_or_later check (premium_until >= '1970-01-01 00:00:00+00'),
+  premium_as_of timestamptz constraint premium_as_of_is_finite check (isfinite(premium_as_of))
 );
 comment on table public.customers is
   'Customers, one row for each account, created and deleted with it. Set is_active to false to lock a customer out.';
@@ -212,6 +214,10 @@ comment on column public.customers.country is 'Country code of two capital lette
 comment on column public.customers.is_active is
   'False ends sessions, blocks sign-in and rejects API keys at once; access tokens stay valid for up to an hour. A '
   'ban in Authentication is separate: access requires true here and no ban there.';
+comment on column public.customers.premium_until is
+  'End of premium, which unlocks sounds whose is_premium is true. infinity: without end. Null: no premium.';
+comment on column public.customers.premium_as_of is
+  'Time of the last event that set premium_until, see public.set_premium. Older events change nothing.';
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
@@ -233,7 +239,9 @@ create trigger customers_set_updated_at before update on public.customers for ea
 create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
-    private.iso_time(updated_at) as updated_at
+    private.iso_time(updated_at) as updated_at,
+    private.iso_time(case when premium_until < '9999-12-31 23:59:59.999+00' or premium_until is null then premium_until
+      else '9999-12-31 23:59:59.999+00' end) as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
@@ -259,6 +267,26 @@ create function public.update_customer(changes jsonb) returns json language sql 
 $$;
 comment on function public.update_customer is
   'Changes the given fields of the caller''s customer record and keeps the others. Returns the record, or null.';
+
+create function private.is_premium(listener uuid, moment timestamptz default now()) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (select from public.customers where id = listener and premium_until > moment);
+end
+$$;
+comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
+
+-- Of events of the same moment, the latest end stays, so that their order does not matter.
+create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
+language sql volatile set search_path = '' as $$
+  update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
+    where id = customer_id and (coalesce(as_of, now()), coalesce(set_premium.premium_until, '-infinity'))
+      > (coalesce(premium_as_of, '-infinity'), coalesce(customer.premium_until, '-infinity'));
+  select exists (select from public.customers where id = customer_id)
+$$;
+comment on function public.set_premium is
+  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the time of '
+  'the event. Returns false for an unknown customer. For the service only.';
 
 create table private.visitors_by_day (
   day date primary key,
@@ -291,6 +319,8 @@ language plpgsql volatile set search_path = '' as $$ begin return private.touch_
 comment on function public.touch_last_seen is 'Updates last_seen_at, at most every 15 minutes. Returns true if it did.';
 
 grant execute on function private.is_https_address to authenticated, service_role;
+grant execute on function private.is_premium to authenticated;
+grant execute on function public.set_premium to service_role;
 grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;
 
 
@@ -306,7 +336,7 @@ create function private.customer_of(account auth.users) returns public.customers
     case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
     case when given.is_there and private.is_https_address(given.picture) then given.picture end, null, given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null, given.since, given.since
+    null, null, false, given.is_there, null, given.since, given.since, null, null
   )::public.customers
   from (
     select
@@ -468,7 +498,7 @@ begin
   if new.deleted_at is not null then
     update public.customers
       set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
-        provider = mirrored.provider, marketing_opt_in = false, is_active = false
+        provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null, premium_as_of = null
       where id = new.id;
   elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
     if not exists (
@@ -807,6 +837,7 @@ create table public.sounds (
   cover_placeholder text
     constraint cover_placeholder_is_a_thumbhash_in_base64 check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
   is_featured boolean not null default false,
+  is_premium boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
   created_at timestamptz(3) not null default now() unique constraint created_at_lies_between_1970_and_9999
@@ -852,6 +883,8 @@ comment on column public.sounds.waveform is 'Peaks of 200 equal parts of the rec
 comment on column public.sounds.cover_placeholder is
   'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
+comment on column public.sounds.is_premium is
+  'True lets only customers with premium play the sound. Everybody sees it. See docs/premium.md.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
 comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
 comment on column public.sounds.created_at is 'Unique creation time. A duplicate moves to the next free millisecond.';
@@ -1005,22 +1038,25 @@ create view private.sound with (security_invoker = true) as
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
     private.iso_time(sound.created_at) as created_at,
-    sound.cover_placeholder
+    sound.cover_placeholder, sound.is_premium
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
 comment on view private.sound is 'Sound in API responses. cover_image_url is a path that begins with the bucket.';
 grant select on private.sound to authenticated;
 
 create view private.stored_sound with (security_invoker = true) as
-  select sound.*, stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform, stored.audio_path, stored.cover_image_path
-  from private.sound as sound join public.sounds as stored using (id);
-comment on view private.stored_sound is 'Sound with the names of its files, for the SoundDetail of a response.';
+  select sound.*, stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform,
+    case when not is_locked then stored.audio_path end as audio_path, stored.cover_image_path, is_locked
+  from private.sound as sound join public.sounds as stored using (id)
+    cross join lateral (select sound.is_premium and not private.is_premium((select auth.uid())) as is_locked) as rule;
+comment on view private.stored_sound is
+  'Sound with the names of its files, for the SoundDetail of a response. A locked sound has no audio_path.';
 grant select on private.stored_sound to authenticated;
 
 create view private.sound_preview with (security_invoker = true) as
   select id, title, category,
     'covers/' || cover_image_path as cover_image_url,
-    duration_sec, cover_placeholder
+    duration_sec, cover_placeholder, is_premium
   from public.sounds
   where is_active;
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
@@ -1214,8 +1250,10 @@ comment on function private.stored_file is
 create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
-      'id', id, 'audio', private.stored_file('audio', audio_path), 'cover', private.stored_file('covers', cover_image_path))
+      'id', id, 'audio', case when not is_locked then private.stored_file('audio', audio_path) end,
+      'cover', private.stored_file('covers', cover_image_path), 'is_locked', is_locked)
     from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
+      cross join lateral (select is_premium and not private.is_premium(auth.uid()) as is_locked) as rule
     where is_active order by position
   ))
 $$;
@@ -1226,11 +1264,11 @@ create function public.list_sound_files(wanted jsonb) returns json language sql 
   ))
 $$;
 comment on function public.list_sound_files is
-  'Returns the files of at most 50 active sounds. "wanted" is {"ids": […]}. Only the service can create addresses.';
+  'Returns the files of at most 50 active sounds, without audio if it is locked for the caller. "wanted" is {"ids": […]}. '
+  'Only the service can create addresses.';
 
-grant execute on function private.sound_query, private.list_sounds, public.list_sounds, private.list_sound_files, public.list_sound_files
-  to authenticated, service_role;
-grant execute on function public.get_sound to authenticated;
+grant execute on function private.sound_query, private.list_sounds, public.list_sounds to authenticated, service_role;
+grant execute on function public.get_sound, private.list_sound_files, public.list_sound_files to authenticated;
 
 
 -- supabase/schemas/40_favorites.sql
@@ -1540,6 +1578,15 @@ begin
 end
 $$;
 
+create function private.is_playable(played_sound uuid, player uuid, moment timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from public.sounds where id = played_sound and is_active and (not is_premium or private.is_premium(player, moment)));
+end
+$$;
+comment on function private.is_playable is 'Returns whether a sound is active, and was not locked for the player at this moment.';
+
 create function private.receipts_a_day(by_key boolean) returns integer
 language plpgsql immutable set search_path = '' as $$ begin return case when by_key then 100000 else 1000 end; end $$;
 comment on function private.receipts_a_day is
@@ -1550,7 +1597,7 @@ comment on function private.receipts_a_day is
 create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
+  is_there constant boolean := private.is_playable(played_sound, player, now());
   is_new boolean := is_there;
   is_listener boolean := false;
   today constant date := now() at time zone 'UTC';
@@ -1609,7 +1656,7 @@ begin
 end
 $$;
 comment on function public.count_play is
-  'Counts one play by a user, once for each key. Returns the count, or null if there is no such active sound. '
+  'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
   '"by_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void language plpgsql volatile set search_path = '' as $$
@@ -1657,7 +1704,7 @@ declare
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
     where moment > now() - interval '30 days' and moment <= now()
-      and exists (select from public.sounds where id = play.sound_id and is_active)
+      and private.is_playable(sound_id, player, moment)
     order by key, position
   );
   receipts_left integer;
@@ -1729,7 +1776,7 @@ begin
         then 'duplicate'
       when moment <= now() - interval '30 days' then 'too_old'
       when moment > now() then 'in_future'
-      when exists (select from public.sounds where id = play.sound_id and is_active) then 'over_limit'
+      when private.is_playable(sound_id, player, moment) then 'over_limit'
       else 'not_found'
     end)
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
@@ -2566,7 +2613,8 @@ create view admin.catalogue_problems with (security_invoker = true) as
     where sound.is_active and wanted.path is not null
   ),
   active_sounds as (
-    select id as section_id, cardinality(private.sounds_of_section(section)) as count from public.home_sections as section where is_active
+    select section.id as section_id, shown.ids, cardinality(shown.ids) as count
+    from public.home_sections as section cross join lateral private.sounds_of_section(section) as shown (ids) where is_active
   )
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
     'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.' as how_to_mend
@@ -2615,6 +2663,18 @@ create view admin.catalogue_problems with (security_invoker = true) as
     'rule_value to NULL.'
   from public.home_sections as section
   where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+  union all select 'home_page_is_premium', 'home page', null,
+    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
+  from active_sounds join public.sounds on id = any (ids) having bool_and(is_premium)
+  union all select 'premium_file_is_public', format('sound "%s"', title), sound.id,
+    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.', audio_path, bucket_id)
+  from public.sounds as sound join storage.objects on objects.name = audio_path join storage.buckets on buckets.id = bucket_id
+  where sound.is_premium and buckets.public
+  union all select 'premium_file_is_free', format('sound "%s"', title), id,
+    format('A sound that is free has the same file, "%s". Set is_premium of both to the same value.', audio_path)
+  from public.sounds as sound
+  where is_active and is_premium
+    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
   'Unused files, and problems that listeners notice, each with its fix. Hidden sounds are not checked.';

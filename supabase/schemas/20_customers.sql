@@ -38,7 +38,9 @@ create table public.customers (
   is_active boolean not null default true,
   last_seen_at timestamptz,
   created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  premium_until timestamptz constraint premium_until_is_1970_or_later check (premium_until >= '1970-01-01 00:00:00+00'),
+  premium_as_of timestamptz constraint premium_as_of_is_finite check (isfinite(premium_as_of))
 );
 comment on table public.customers is
   'Customers, one row for each account, created and deleted with it. Set is_active to false to lock a customer out.';
@@ -56,6 +58,10 @@ comment on column public.customers.country is 'Country code of two capital lette
 comment on column public.customers.is_active is
   'False ends sessions, blocks sign-in and rejects API keys at once; access tokens stay valid for up to an hour. A '
   'ban in Authentication is separate: access requires true here and no ban there.';
+comment on column public.customers.premium_until is
+  'End of premium, which unlocks sounds whose is_premium is true. infinity: without end. Null: no premium.';
+comment on column public.customers.premium_as_of is
+  'Time of the last event that set premium_until, see public.set_premium. Older events change nothing.';
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
@@ -77,7 +83,9 @@ create trigger customers_set_updated_at before update on public.customers for ea
 create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
-    private.iso_time(updated_at) as updated_at
+    private.iso_time(updated_at) as updated_at,
+    private.iso_time(case when premium_until < '9999-12-31 23:59:59.999+00' or premium_until is null then premium_until
+      else '9999-12-31 23:59:59.999+00' end) as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
@@ -103,6 +111,26 @@ create function public.update_customer(changes jsonb) returns json language sql 
 $$;
 comment on function public.update_customer is
   'Changes the given fields of the caller''s customer record and keeps the others. Returns the record, or null.';
+
+create function private.is_premium(listener uuid, moment timestamptz default now()) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (select from public.customers where id = listener and premium_until > moment);
+end
+$$;
+comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
+
+-- Of events of the same moment, the latest end stays, so that their order does not matter.
+create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
+language sql volatile set search_path = '' as $$
+  update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
+    where id = customer_id and (coalesce(as_of, now()), coalesce(set_premium.premium_until, '-infinity'))
+      > (coalesce(premium_as_of, '-infinity'), coalesce(customer.premium_until, '-infinity'));
+  select exists (select from public.customers where id = customer_id)
+$$;
+comment on function public.set_premium is
+  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the time of '
+  'the event. Returns false for an unknown customer. For the service only.';
 
 create table private.visitors_by_day (
   day date primary key,
@@ -135,4 +163,6 @@ language plpgsql volatile set search_path = '' as $$ begin return private.touch_
 comment on function public.touch_last_seen is 'Updates last_seen_at, at most every 15 minutes. Returns true if it did.';
 
 grant execute on function private.is_https_address to authenticated, service_role;
+grant execute on function private.is_premium to authenticated;
+grant execute on function public.set_premium to service_role;
 grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;

@@ -8,7 +8,7 @@ create function private.customer_of(account auth.users) returns public.customers
     case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
     case when given.is_there and private.is_https_address(given.picture) then given.picture end, null, given.provider,
     case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null, given.since, given.since
+    null, null, false, given.is_there, null, given.since, given.since, null, null
   )::public.customers
   from (
     select
@@ -170,7 +170,7 @@ begin
   if new.deleted_at is not null then
     update public.customers
       set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
-        provider = mirrored.provider, marketing_opt_in = false, is_active = false
+        provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null, premium_as_of = null
       where id = new.id;
   elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
     if not exists (

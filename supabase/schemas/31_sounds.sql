@@ -38,6 +38,7 @@ create table public.sounds (
   cover_placeholder text
     constraint cover_placeholder_is_a_thumbhash_in_base64 check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
   is_featured boolean not null default false,
+  is_premium boolean not null default false,
   is_active boolean not null default true,
   sort_order integer not null default 0,
   created_at timestamptz(3) not null default now() unique constraint created_at_lies_between_1970_and_9999
@@ -83,6 +84,8 @@ comment on column public.sounds.waveform is 'Peaks of 200 equal parts of the rec
 comment on column public.sounds.cover_placeholder is
   'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
+comment on column public.sounds.is_premium is
+  'True lets only customers with premium play the sound. Everybody sees it. See docs/premium.md.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
 comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
 comment on column public.sounds.created_at is 'Unique creation time. A duplicate moves to the next free millisecond.';

@@ -8,22 +8,25 @@ create view private.sound with (security_invoker = true) as
     sound.is_featured,
     coalesce(counter.plays, 0) as play_count,
     private.iso_time(sound.created_at) as created_at,
-    sound.cover_placeholder
+    sound.cover_placeholder, sound.is_premium
   from public.sounds as sound left join public.play_counts as counter on counter.sound_id = sound.id
   where sound.is_active;
 comment on view private.sound is 'Sound in API responses. cover_image_url is a path that begins with the bucket.';
 grant select on private.sound to authenticated;
 
 create view private.stored_sound with (security_invoker = true) as
-  select sound.*, stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform, stored.audio_path, stored.cover_image_path
-  from private.sound as sound join public.sounds as stored using (id);
-comment on view private.stored_sound is 'Sound with the names of its files, for the SoundDetail of a response.';
+  select sound.*, stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform,
+    case when not is_locked then stored.audio_path end as audio_path, stored.cover_image_path, is_locked
+  from private.sound as sound join public.sounds as stored using (id)
+    cross join lateral (select sound.is_premium and not private.is_premium((select auth.uid())) as is_locked) as rule;
+comment on view private.stored_sound is
+  'Sound with the names of its files, for the SoundDetail of a response. A locked sound has no audio_path.';
 grant select on private.stored_sound to authenticated;
 
 create view private.sound_preview with (security_invoker = true) as
   select id, title, category,
     'covers/' || cover_image_path as cover_image_url,
-    duration_sec, cover_placeholder
+    duration_sec, cover_placeholder, is_premium
   from public.sounds
   where is_active;
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
@@ -217,8 +220,10 @@ comment on function private.stored_file is
 create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
-      'id', id, 'audio', private.stored_file('audio', audio_path), 'cover', private.stored_file('covers', cover_image_path))
+      'id', id, 'audio', case when not is_locked then private.stored_file('audio', audio_path) end,
+      'cover', private.stored_file('covers', cover_image_path), 'is_locked', is_locked)
     from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
+      cross join lateral (select is_premium and not private.is_premium(auth.uid()) as is_locked) as rule
     where is_active order by position
   ))
 $$;
@@ -229,8 +234,8 @@ create function public.list_sound_files(wanted jsonb) returns json language sql 
   ))
 $$;
 comment on function public.list_sound_files is
-  'Returns the files of at most 50 active sounds. "wanted" is {"ids": […]}. Only the service can create addresses.';
+  'Returns the files of at most 50 active sounds, without audio if it is locked for the caller. "wanted" is {"ids": […]}. '
+  'Only the service can create addresses.';
 
-grant execute on function private.sound_query, private.list_sounds, public.list_sounds, private.list_sound_files, public.list_sound_files
-  to authenticated, service_role;
-grant execute on function public.get_sound to authenticated;
+grant execute on function private.sound_query, private.list_sounds, public.list_sounds to authenticated, service_role;
+grant execute on function public.get_sound, private.list_sound_files, public.list_sound_files to authenticated;

@@ -55,6 +55,15 @@ begin
 end
 $$;
 
+create function private.is_playable(played_sound uuid, player uuid, moment timestamptz) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from public.sounds where id = played_sound and is_active and (not is_premium or private.is_premium(player, moment)));
+end
+$$;
+comment on function private.is_playable is 'Returns whether a sound is active, and was not locked for the player at this moment.';
+
 create function private.receipts_a_day(by_key boolean) returns integer
 language plpgsql immutable set search_path = '' as $$ begin return case when by_key then 100000 else 1000 end; end $$;
 comment on function private.receipts_a_day is
@@ -65,7 +74,7 @@ comment on function private.receipts_a_day is
 create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  is_there constant boolean := exists (select from public.sounds where id = played_sound and is_active);
+  is_there constant boolean := private.is_playable(played_sound, player, now());
   is_new boolean := is_there;
   is_listener boolean := false;
   today constant date := now() at time zone 'UTC';
@@ -124,7 +133,7 @@ begin
 end
 $$;
 comment on function public.count_play is
-  'Counts one play by a user, once for each key. Returns the count, or null if there is no such active sound. '
+  'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
   '"by_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void language plpgsql volatile set search_path = '' as $$
@@ -172,7 +181,7 @@ declare
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
     where moment > now() - interval '30 days' and moment <= now()
-      and exists (select from public.sounds where id = play.sound_id and is_active)
+      and private.is_playable(sound_id, player, moment)
     order by key, position
   );
   receipts_left integer;
@@ -244,7 +253,7 @@ begin
         then 'duplicate'
       when moment <= now() - interval '30 days' then 'too_old'
       when moment > now() then 'in_future'
-      when exists (select from public.sounds where id = play.sound_id and is_active) then 'over_limit'
+      when private.is_playable(sound_id, player, moment) then 'over_limit'
       else 'not_found'
     end)
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)

@@ -48,7 +48,8 @@ create view admin.catalogue_problems with (security_invoker = true) as
     where sound.is_active and wanted.path is not null
   ),
   active_sounds as (
-    select id as section_id, cardinality(private.sounds_of_section(section)) as count from public.home_sections as section where is_active
+    select section.id as section_id, shown.ids, cardinality(shown.ids) as count
+    from public.home_sections as section cross join lateral private.sounds_of_section(section) as shown (ids) where is_active
   )
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
     'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.' as how_to_mend
@@ -97,6 +98,18 @@ create view admin.catalogue_problems with (security_invoker = true) as
     'rule_value to NULL.'
   from public.home_sections as section
   where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+  union all select 'home_page_is_premium', 'home page', null,
+    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
+  from active_sounds join public.sounds on id = any (ids) having bool_and(is_premium)
+  union all select 'premium_file_is_public', format('sound "%s"', title), sound.id,
+    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.', audio_path, bucket_id)
+  from public.sounds as sound join storage.objects on objects.name = audio_path join storage.buckets on buckets.id = bucket_id
+  where sound.is_premium and buckets.public
+  union all select 'premium_file_is_free', format('sound "%s"', title), id,
+    format('A sound that is free has the same file, "%s". Set is_premium of both to the same value.', audio_path)
+  from public.sounds as sound
+  where is_active and is_premium
+    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
   'Unused files, and problems that listeners notice, each with its fix. Hidden sounds are not checked.';

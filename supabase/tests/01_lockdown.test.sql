@@ -114,7 +114,7 @@ select bag_eq(
     ('private.list_categories', 'anon, authenticated, service_role'),
     ('private.list_home_sections', 'authenticated, service_role'),
     ('private.list_sessions', 'authenticated'),
-    ('private.list_sound_files', 'authenticated, service_role'),
+    ('private.list_sound_files', 'authenticated'),
     ('private.list_sounds', 'authenticated, service_role'),
     ('private.note_catalogue_change', ''),
     ('private.note_file_change', ''),
@@ -141,7 +141,7 @@ select bag_eq(
   $$ values
     ('public.as_api_key'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
     ('public.doctor_revoke_key'), ('public.doctor_session_addresses'),
-    ('public.validate_sounds'), ('public.replica_lag_seconds') $$,
+    ('public.set_premium'), ('public.validate_sounds'), ('public.replica_lag_seconds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'
 );
 select is_empty(

@@ -20,7 +20,7 @@ test('openapi.json passes the recommended rules of Redocly without a warning', a
 });
 
 const sound = `id title description bowl_note frequency_hz duration_sec category tags cover_image_url is_featured
-  play_count created_at cover_placeholder`;
+  play_count created_at cover_placeholder is_premium`;
 const tokens = 'access_token refresh_token token_type expires_at expires_in';
 
 /** Fields of the contract's tables, in the order in which responses must have them. */
@@ -29,12 +29,12 @@ const contractOrder = {
   SignedUp: `${tokens} needs_email_confirmation user`,
   RefreshedSession: tokens,
   Sound: sound,
-  SoundDetail: `${sound} audio_url audio_url_expires_in loudness_lufs true_peak_dbtp waveform`,
-  SoundPreview: 'id title category cover_image_url duration_sec cover_placeholder',
+  SoundDetail: `${sound} audio_url audio_url_expires_in loudness_lufs true_peak_dbtp waveform is_locked`,
+  SoundPreview: 'id title category cover_image_url duration_sec cover_placeholder is_premium',
   Favorite: 'sound_id created_at sounds',
   Profile: 'id email full_name avatar_url',
   Customer: `id email full_name avatar_url phone provider source locale country marketing_opt_in is_active
-    last_seen_at created_at updated_at`,
+    last_seen_at created_at updated_at premium_until`,
   HomeSection: 'id slug title mode rule_type rule_value rule_include_children sounds',
   Category: 'id name slug description sort_order children',
   SubCategory: 'id name slug description sort_order',

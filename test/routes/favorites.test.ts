@@ -7,7 +7,13 @@ describe('favorites', () => {
   test('a favorite can be added, listed with a preview and removed', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const category = await addCategory(sql);
-    const preview = { title: 'First', category, duration_sec: 4.5, cover_placeholder: 'k7kMBYA3eYiAd4iAiA==' };
+    const preview = {
+      title: 'First',
+      category,
+      duration_sec: 4.5,
+      cover_placeholder: 'k7kMBYA3eYiAd4iAiA==',
+      is_premium: true,
+    };
     const rows = [{ ...preview, cover_image_path: 'a.jpg' }, { title: 'Second' }];
     const [first = '', second = ''] = await addSounds(sql, rows);
     const ok = { data: { ok: true } };
@@ -22,6 +28,7 @@ describe('favorites', () => {
       cover_image_url: null,
       duration_sec: null,
       cover_placeholder: null,
+      is_premium: false,
     };
     expect(added).toEqual([
       { sound_id: second, created_at, sounds: { id: second, ...bare } },

@@ -19,7 +19,7 @@ const idsOf = ({ data }: Page) => data.map(({ sound_id }) => sound_id);
 describe('GET /history', () => {
   test('returns one entry for each sound, the last played first', async ({ gateway, sql }) => {
     const { app } = await newUser(gateway);
-    const preview = { title: 'First', duration_sec: 4.5, cover_placeholder: 'k7kMBYA3eYiAd4iAiA==' };
+    const preview = { title: 'First', duration_sec: 4.5, cover_placeholder: 'k7kMBYA3eYiAd4iAiA==', is_premium: false };
     const rows = [{ ...preview, cover_image_path: 'a.jpg' }, { title: 'Second' }, {}];
     const [first = '', second = '', deleted = ''] = await addSounds(sql, rows);
     for (const id of [first, second, first, deleted]) await play(app, id);

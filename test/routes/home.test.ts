@@ -26,7 +26,13 @@ async function addManualSection(sql: Sql, ids: string[], fields: object = {}) {
 describe('GET /home', () => {
   test('returns active sections in order, manual ones with their active sounds', async ({ app, sql }) => {
     const category = await addCategory(sql);
-    const shown = { title: 'First', category, duration_sec: 30, cover_placeholder: 'k7kMBYA3eYiAd4iAiA==' };
+    const shown = {
+      title: 'First',
+      category,
+      duration_sec: 30,
+      cover_placeholder: 'k7kMBYA3eYiAd4iAiA==',
+      is_premium: true,
+    };
     const [second = '', hidden = '', first = ''] = await addSounds(sql, [
       { title: 'Second' },
       { is_active: false },
@@ -48,6 +54,7 @@ describe('GET /home', () => {
       cover_image_url: null,
       duration_sec: null,
       cover_placeholder: null,
+      is_premium: false,
     };
     const sounds = [
       { id: first, ...shown, cover_image_url: 'covers/first.jpg' },

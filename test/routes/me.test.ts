@@ -40,7 +40,7 @@ describe('GET /me', () => {
     expect((await app.get('/me')).body).toEqual({ data: profile, auth_via: 'jwt' });
     await app.get('/me/customer').expect(404);
     await patch({ full_name: 'Ada' }).expect(404);
-    const none = { favorites: [], history: [], api_keys: [], play_receipts: [], listening_days: [] };
+    const none = { favorites: [], history: [], api_keys: [], play_receipts: [], listening_days: [], progress: [] };
     expect((await app.get('/me/export')).body.data).toEqual({ profile, customer: null, ...none });
   });
 });

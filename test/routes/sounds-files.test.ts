@@ -45,7 +45,7 @@ describe('GET /sounds/{id}', () => {
     const { audio_url, cover_image_url } = body.data;
     const list = await app.get('/sounds').query({ ids: id });
     const urls = { audio_url, cover_image_url, audio_url_expires_in: 300 };
-    expect(body.data).toEqual({ ...list.body.data[0], ...urls, ...facts });
+    expect(body.data).toEqual({ ...list.body.data[0], ...urls, ...facts, is_locked: false });
     expect([await contentOf(audio_url), await contentOf(cover_image_url)]).toEqual(['some audio', 'a cover']);
     for (const url of [audio_url, cover_image_url]) {
       const { exp = 0, iat = 0 } = decodeJwt(new URL(url).searchParams.get('token') ?? '');
@@ -79,11 +79,11 @@ describe('POST /sounds/files', () => {
     const { id: whole } = await addRecording(sql);
     const ids = [lost, whole, hidden, randomUUID(), bare, whole];
     const { body } = await app.post('/sounds/files').send({ ids }).expect(200);
-    const [none, some] = [null, expect.any(Object)];
+    const [none, some, is_locked] = [null, expect.any(Object), false];
     expect(body.data).toEqual([
-      { id: lost, audio: none, cover: none },
-      { id: whole, audio: some, cover: some },
-      { id: bare, audio: none, cover: none },
+      { id: lost, audio: none, cover: none, is_locked },
+      { id: whole, audio: some, cover: some, is_locked },
+      { id: bare, audio: none, cover: none, is_locked },
     ]);
     const detail = await app.get(`/sounds/${lost}`).expect(200);
     const noUrls = { audio_url: null, cover_image_url: null, audio_url_expires_in: 300 };

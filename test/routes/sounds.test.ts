@@ -13,7 +13,14 @@ describe('GET /sounds', () => {
     const cover_placeholder = 'k7kMBYA3eYiAd4iAiA==';
     const id = await addSound(sql, { ...given, ...paths, cover_placeholder });
     const first = await app.get('/sounds').query({ category }).expect(200);
-    const byDefault = { bowl_note: null, frequency_hz: null, tags: null, is_featured: false, play_count: 0 };
+    const byDefault = {
+      bowl_note: null,
+      frequency_hz: null,
+      tags: null,
+      is_featured: false,
+      is_premium: false,
+      play_count: 0,
+    };
     const sound = { id, ...given, ...byDefault, cover_image_url: 'covers/rain/leaves.jpg', cover_placeholder };
     expect(first.body).toEqual({ data: [sound], next_cursor: null });
 

@@ -20,7 +20,7 @@ app.get('/api/v1/favorites', async ({ headers: { authorization = '' } }, res) =>
 });
 
 app.get('/api/v1/sounds/:id', async ({ headers: { authorization = '' }, params: { id } }, res) => {
-  const call = user.rpc('get_sound', { wanted_sound: id }, { get: true }).setHeader('Authorization', authorization);
+  const call = user.rpc('get_sound', { wanted_sound: id }).setHeader('Authorization', authorization);
   const { audio_path, cover_image_path, ...sound } = Object((await call.throwOnError()).data);
   const [audio, cover] = await Promise.all([
     service.storage.from('audio').createSignedUrl(audio_path, 300),

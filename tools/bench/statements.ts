@@ -112,7 +112,7 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
   page({ q: 'in', search: 'zz' }, /^sounds_(words|list)$/),
   page({ q: 'at without on', search: 'in the' }, /^sounds_(words|title)$/),
   call('GET /sounds?ids=…', service, `list_sounds('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
-  call('POST /sounds/files', service, `list_sound_files('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
+  call('POST /sounds/files', user, `list_sound_files('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
   call('GET /catalogue/changes', service, 'list_catalogue_changes()', /^catalogue_changes_number_key$/, 50),
   call('GET /sounds/{id}', user, `get_sound('${sound}')`, /^sounds_pkey$/),
   call(

@@ -41,8 +41,8 @@ export type Finder = (id: string) => Promise<Omit<Sound, 'play_count'> | null>;
 
 /** Returns the fields of a sound that favorites and the history contain. */
 export function previewOf(sound: Schema<'SoundPreview'>): Schema<'SoundPreview'> {
-  const { id, title, category, cover_image_url, duration_sec, cover_placeholder } = sound;
-  return { id, title, category, cover_image_url, duration_sec, cover_placeholder };
+  const { id, title, category, cover_image_url, duration_sec, cover_placeholder, is_premium } = sound;
+  return { id, title, category, cover_image_url, duration_sec, cover_placeholder, is_premium };
 }
 
 /** Sounds, and the addresses of their files. */

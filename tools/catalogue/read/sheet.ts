@@ -38,6 +38,7 @@ const columnsIn = (hasDecimalCommas: boolean) => ({
   tags,
   cover_image_path: z.string().transform(nameInFolder),
   is_featured: truth,
+  is_premium: truth,
   is_active: truth,
   sort_order: numberIn(hasDecimalCommas),
   created_at: moment,
@@ -48,7 +49,7 @@ export const NAMES = ['file', 'key', ...COLUMNS];
 
 /** Sheet with the header and an example, for `npm run -s import -- --template`. */
 export const TEMPLATE = `${NAMES.join(',')}
-bowls/F3 bowl.wav,,Singing Bowl in F3,"Struck once, left to fade.",F3,174.61,,singing-bowls,"bowl, deep",bowls/F3 bowl.jpg,false,true,10,
+bowls/F3 bowl.wav,,Singing Bowl in F3,"Struck once, left to fade.",F3,174.61,,singing-bowls,"bowl, deep",bowls/F3 bowl.jpg,false,false,true,10,
 `;
 
 /**

@@ -10,6 +10,7 @@ export interface Fields {
   cover_image_path?: string | null;
   audio_path?: string | null;
   is_featured?: boolean;
+  is_premium?: boolean;
   is_active?: boolean;
   sort_order?: number;
 }
@@ -36,12 +37,13 @@ export const COLUMNS: Record<Column, string> = {
   cover_image_path: 'picture',
   audio_path: 'recording',
   is_featured: 'is_featured',
+  is_premium: 'is_premium',
   is_active: 'is_active',
   sort_order: 'sort order',
 };
 
 /** Defaults of the database; null for the other columns. */
-export const DEFAULTS: Fields = { is_featured: false, is_active: true, sort_order: 0 };
+export const DEFAULTS: Fields = { is_featured: false, is_premium: false, is_active: true, sort_order: 0 };
 
 export const columnsOf = (fields: object) => Object.keys(fields) as Column[];
 

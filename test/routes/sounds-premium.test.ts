@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, inject } from 'vitest';
+import { addSection, addSound } from '../support/catalogue.ts';
+import { storeFile } from '../support/files.ts';
+import { forge } from '../support/forge.ts';
+import { rest } from '../support/rest.ts';
+import { clientWith, issueKey, newUser, type Session, type Sql, test } from '../support/test.ts';
+
+const content = 'for members only';
+const contentOf = async (url: string) => (await fetch(url)).text();
+
+/** Adds a sound with a recording. Returns its id and the name of the file. */
+async function addRecording(sql: Sql, is_premium = true) {
+  const audio_path = await storeFile('audio', `${randomUUID()}.mp3`, 'audio/mpeg', content);
+  const cover_image_path = await storeFile('covers', `${randomUUID()}.png`, 'image/png', 'a cover');
+  return { audio_path, id: await addSound(sql, { audio_path, cover_image_path, is_premium }) };
+}
+
+/** Sets the end of premium as an administrator does in the table editor. */
+const setEnd = (sql: Sql, { user }: Session, end: string | null) =>
+  sql`update public.customers set premium_until = ${end}::text::timestamptz where id = ${user.id}`;
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+
+test('a premium sound is locked for callers without premium, from the next request on', async ({ gateway, sql }) => {
+  const { id } = await addRecording(sql);
+  const user = await newUser(gateway);
+  const keyed = clientWith(gateway, await issueKey(sql, user));
+  /** Expects the same state of the sound in its detail, in a batch and for a play. */
+  async function expectState(isLocked: boolean, app: typeof keyed, end: string | null) {
+    const { data } = (await app.get(`/sounds/${id}`).expect(200)).body;
+    const [file] = (
+      await app
+        .post('/sounds/files')
+        .send({ ids: [id] })
+        .expect(200)
+    ).body.data;
+    await app.post(`/sounds/${id}/play`).expect(isLocked ? 404 : 200);
+    await app.head(`/sounds/${id}`).expect(200);
+    expect(data, String(end)).toMatchObject({ is_premium: true, is_locked: isLocked });
+    expect(file).toEqual({
+      id,
+      audio: isLocked ? null : expect.any(Object),
+      cover: expect.any(Object),
+      is_locked: isLocked,
+    });
+    expect(await contentOf(data.cover_image_url)).toBe('a cover');
+    if (isLocked) expect(data.audio_url).toBeNull();
+    else expect([await contentOf(data.audio_url), await contentOf(file.audio.url)]).toEqual([content, content]);
+  }
+  for (const [end, isLocked] of [
+    [null, true],
+    [inSeconds(3600), false],
+    [inSeconds(-0.001), true],
+    ['infinity', false],
+    [null, true],
+    ['12000-01-01', false],
+    ['1970-01-01Z', true],
+  ] as const) {
+    await setEnd(sql, user, end);
+    await expectState(isLocked, user.app, end);
+    await expectState(isLocked, keyed, end);
+  }
+  await user.app.post('/favorites').send({ sound_id: id }).expect(201);
+});
+
+test('premium has ended at premium_until itself', async ({ sql, user }) => {
+  const found = await sql.begin(async (transaction) => {
+    await transaction`update public.customers set premium_until = now() where id = ${user.user.id}`;
+    const states = await transaction`
+      select private.is_premium(id) as ended, private.is_premium(id, now() - interval '1 us') as before
+      from public.customers where id = ${user.user.id}`;
+    await transaction`update public.customers set premium_until = null where id = ${user.user.id}`;
+    return states;
+  });
+  expect(found).toEqual([{ ended: false, before: true }]);
+});
+
+test('a premium sound is locked for an account without a customer', async ({ gateway, sql, skip }) => {
+  const { id } = await addRecording(sql);
+  const claims = { sub: randomUUID(), aud: 'authenticated', role: 'authenticated', exp: Date.now() / 1000 + 600 };
+  const app = clientWith(gateway, await forge(skip, claims));
+  expect((await app.get(`/sounds/${id}`)).body.data).toMatchObject({ is_locked: true, audio_url: null });
+});
+
+test('GET /me/customer shows premium_until, and the customer cannot change it', async ({ gateway, sql }) => {
+  const user = await newUser(gateway);
+  const end = async () => (await user.app.get('/me/customer').expect(200)).body.data.premium_until;
+  expect(await end()).toBeNull();
+  for (const [value, shown] of [
+    ['2031-05-06 07:08:09.123456+02', '2031-05-06T05:08:09.123Z'],
+    ['infinity', '9999-12-31T23:59:59.999Z'],
+    ['9999-12-31 23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
+    ['20000-01-01', '9999-12-31T23:59:59.999Z'],
+  ] as const) {
+    await setEnd(sql, user, value);
+    expect(await end(), value).toBe(shown);
+  }
+  await setEnd(sql, user, null);
+  const { headers } = await user.app
+    .patch('/me/customer')
+    .send({ premium_until: inSeconds(60) })
+    .expect(400);
+  expect(headers['x-error-field']).toBe('premium_until');
+  await rest(user.access_token, 'POST', 'rpc/update_customer', { changes: { premium_until: 'infinity' } });
+  for (const column of ['premium_until', 'premium_as_of']) {
+    const change = { [column]: '2099-01-01' };
+    const { status } = await rest(user.access_token, 'PATCH', `customers?id=eq.${user.user.id}`, change);
+    expect(status, column).toBe(403);
+  }
+  for (const caller of [user.access_token, null]) {
+    const args = { customer_id: user.user.id, premium_until: 'infinity' };
+    expect([401, 403]).toContain((await rest(caller, 'POST', 'rpc/set_premium', args)).status);
+  }
+  expect(await end()).toBeNull();
+});
+
+describe('POST /plays', () => {
+  test('counts plays of a premium sound that were made before premium ended', async ({ gateway, sql }) => {
+    const { id: sound_id } = await addRecording(sql);
+    const user = await newUser(gateway);
+    await setEnd(sql, user, inSeconds(-60));
+    const plays = [-3600, -61, -59, 0].map((seconds) => ({
+      id: randomUUID(),
+      sound_id,
+      played_at: inSeconds(seconds),
+    }));
+    const statuses = async () =>
+      (await user.app.post('/plays').send({ plays }).expect(200)).body.data.map(
+        (play: { status: string }) => play.status,
+      );
+    expect(await statuses()).toEqual(['counted', 'counted', 'not_found', 'not_found']);
+    await setEnd(sql, user, 'infinity');
+    expect(await statuses()).toEqual(['duplicate', 'duplicate', 'counted', 'counted']);
+  });
+});
+
+/** Requests by which a user could look for the audio of a sound, and of what the user is called. */
+async function tryEverything(
+  { access_token: token, app }: Session & Pick<Awaited<ReturnType<typeof newUser>>, 'app'>,
+  id: string,
+  path: string,
+) {
+  const { apiUrl, publishableKey } = inject('stack');
+  const storage = async (method: string, address: string, body?: object) => {
+    const response = await fetch(`${apiUrl}/storage/v1/object/${address}`, {
+      method,
+      headers: { apikey: publishableKey, Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return response.text();
+  };
+  const data = async (address: string, body?: object) =>
+    JSON.stringify((await rest(token, body ? 'POST' : 'GET', address, body)).body);
+  const gateway = async (address: string) => (await app.get(address)).text;
+  const tries: Record<string, string> = {};
+  for (const address of [
+    `/sounds/${id}`,
+    `/sounds/${id.toUpperCase()}?is_locked=false&premium_until=infinity`,
+    `/sounds?ids=${id}`,
+    '/home',
+    '/favorites',
+    '/history',
+    '/progress',
+    '/me/export',
+    '/catalogue/changes',
+  ])
+    tries[`GET ${address}`] = await gateway(address);
+  const ids = [id];
+  tries['POST /sounds/files'] = (await app.post('/sounds/files').send({ ids })).text;
+  for (const address of [
+    `sounds?select=*,favorites(*),home_section_sounds(*)&id=eq.${id}`,
+    'favorites?select=*,sounds(*)',
+    'home_section_sounds?select=*,sounds(*)',
+    'customers?select=*',
+    `rpc/get_sound?wanted_sound=${id}`,
+    `rpc/list_sound_files?wanted=${JSON.stringify({ ids })}`,
+    'rpc/export_account',
+    'rpc/list_catalogue_changes',
+  ])
+    tries[`data API ${address}`] = await data(address);
+  tries['data API POST rpc/get_sound'] = await data('rpc/get_sound', { wanted_sound: id });
+  tries['data API POST rpc/list_sound_files'] = await data('rpc/list_sound_files', { wanted: { ids } });
+  for (const [method, address, body] of [
+    ['POST', `sign/audio/${path}`, { expiresIn: 3600 }],
+    ['POST', 'sign/audio', { expiresIn: 3600, paths: [path] }],
+    ['GET', `authenticated/audio/${path}`],
+    ['GET', `audio/${path}`],
+    ['GET', `public/audio/${path}`],
+    ['GET', `info/audio/${path}`],
+    ['POST', 'copy', { bucketId: 'audio', sourceKey: path, destinationBucket: 'covers', destinationKey: path }],
+  ] as const)
+    tries[`Storage ${method} ${address}`] = await storage(method, address, body);
+  return tries;
+}
+
+test('no request of a user without premium leads to the audio of a premium sound', async ({ gateway, sql }) => {
+  const { id, audio_path } = await addRecording(sql);
+  const slug = await addSection(sql, { mode: 'manual' });
+  await sql`
+    insert into public.home_section_sounds (section_id, sound_id, position)
+    select id, ${id}, 1 from public.home_sections where slug = ${slug}`;
+  const user = await newUser(gateway);
+  await user.app.post('/favorites').send({ sound_id: id }).expect(201);
+  const addresses = /object\/sign\/audio[^"]*token=|"signedURL":"|for members only/;
+  const namesOf = (tries: Record<string, string>) =>
+    Object.keys(tries).filter((name) => addresses.test(tries[name] as string));
+  expect(namesOf(await tryEverything(user, id, audio_path))).toEqual([]);
+  await setEnd(sql, user, inSeconds(3600));
+  const found = namesOf(await tryEverything(user, id, audio_path));
+  expect(found).toEqual([`GET /sounds/${id}`, expect.stringContaining('is_locked=false'), 'POST /sounds/files']);
+});
+
+test('premium changes no list, and nothing of a free sound', async ({ gateway, sql }) => {
+  const { id: free } = await addRecording(sql, false);
+  const { id: premium } = await addRecording(sql);
+  const [member, other] = [await newUser(gateway), await newUser(gateway)];
+  await setEnd(sql, member, 'infinity');
+  const withoutTokens = (text: string) => text.replaceAll(/token=[^"]+|"expires_at":\d+/g, '');
+  for (const path of [
+    '/home',
+    '/categories',
+    '/catalogue/changes',
+    `/sounds?ids=${free},${premium}`,
+    `/sounds/${free}`,
+  ]) {
+    const [first, second] = [await member.app.get(path).expect(200), await other.app.get(path).expect(200)];
+    expect(withoutTokens(first.text), path).toBe(withoutTokens(second.text));
+    expect(first.headers['etag'], path).toBe(second.headers['etag']);
+  }
+  expect((await other.app.get(`/sounds/${free}`)).body.data).toMatchObject({ is_premium: false, is_locked: false });
+});

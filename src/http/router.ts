@@ -35,10 +35,16 @@ const named =
     next();
   };
 
-/** Replaces every label of UTF-8 (https://encoding.spec.whatwg.org) by the one that the body parser knows. */
-const normalizeCharset: RequestHandler = ({ headers }, _res, next) => {
-  const label = /(?<=charset=)"?(x-unicode20|unicode11|unicode20|unicode-1-1-)?utf-?8"?/i;
-  if (headers['content-type']) headers['content-type'] = headers['content-type'].replace(label, 'utf-8');
+const utf8 = '(x-unicode20|unicode11|unicode20|unicode-1-1-)?utf-?8'; // https://encoding.spec.whatwg.org
+const charset = new RegExp(`(?<=charset=)"?${utf8}"?`, 'i');
+const wrongCoding = new RegExp(`^\\s*(${utf8})?\\s*$`, 'i');
+
+/** Writes charset and coding as the body parser knows them. Ignores a charset that was sent as the coding. */
+const normalizeEncoding: RequestHandler = ({ headers }, _res, next) => {
+  const { 'content-type': type, 'content-encoding': coding } = headers;
+  if (type) headers['content-type'] = type.replace(charset, 'utf-8');
+  if (coding !== undefined && wrongCoding.test(coding)) delete headers['content-encoding'];
+  else if (coding?.trim().toLowerCase() === 'x-gzip') headers['content-encoding'] = 'gzip'; // RFC 9110, 8.4.1.3
   next();
 };
 
@@ -174,7 +180,7 @@ export function endpointRouter(endpoints: readonly Endpoint[], context: Context,
       route[endpoint.method](
         named(endpoint.operation),
         requireAuth(endpoint.guard),
-        ...(endpoint.body ? [normalizeCharset, parseJson(endpoint.maxBody)] : []),
+        ...(endpoint.body ? [normalizeEncoding, parseJson(endpoint.maxBody)] : []),
         startRequestContext,
         validate(endpoint),
         verifyKeyOfMalformed(context),

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { type Endpoint, fieldsOf } from '../endpoint.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { isBlank } from '../model/fields.ts';
 
 /** Validates a request. @throws ApiError not_found for a path that cannot name a resource */
 export function validate(endpoint: Endpoint): RequestHandler {
@@ -10,7 +11,7 @@ export function validate(endpoint: Endpoint): RequestHandler {
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
     if (path?.success === false) throw notFound('path');
-    const sentQuery = query ? req.query : {}; // Express parses it at each access
+    const sentQuery = query ? withoutBlank(req.query) : {};
     if (query) rejectBrackets(sentQuery, query);
     res.locals.input = {
       params: path?.data ?? {},
@@ -24,6 +25,10 @@ export function validate(endpoint: Endpoint): RequestHandler {
 
 /** Returns these headers by the given names, because Node's are in lower case. */
 const sent = (req: Request, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, req.get(name)]));
+
+/** Removes blank parameters, because forms and generated clients send them for values that are not set. */
+const withoutBlank = (query: object) =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => !isBlank(value)));
 
 /** Rejects tag[any]=a, because a response without the filter would be wrong. */
 function rejectBrackets(query: object, { shape }: z.ZodObject) {

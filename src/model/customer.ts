@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { body, text } from './fields.ts';
+import { body, plainText, text } from './fields.ts';
 import { dateTime } from './sound.ts';
 
 const fullName = 'Ada Lovelace';
@@ -37,20 +37,32 @@ export const Customer = Profile.extend({
 }).meta({ id: 'Customer' });
 export type Customer = z.infer<typeof Customer>;
 
-const phone = text(50)
-  .transform((value) => value.replace(/[\s().-]/g, ''))
+// A bracketed zero is dialled within the country only, but in Italy it belongs to the number.
+const phone = plainText(50)
+  .transform((value) =>
+    value
+      .normalize('NFKC')
+      .replace(/(?<!^\+39\s*)\(\s*0\s*\)/, '')
+      .replace(/[\s\p{Pd}\u2212()/.·]/gu, ''),
+  )
   .pipe(z.string().regex(/^\+[1-9][0-9]{6,14}$/, 'must be an international number such as +49 170 1234567'))
-  .meta({
-    override: { maxLength: 50, pattern: String.raw`^[\s().-]*\+[\s().-]*[1-9]([\s().-]*[0-9]){6,14}[\s().-]*$` },
-  });
+  .meta({ override: { maxLength: 50, pattern: String.raw`^[^+\uff0bA-Za-z\u0000]*[+\uff0b][^A-Za-z\u0000]{7,}$` } });
 
-/** Matches a BCP 47 language tag: language, script, region, variants, extensions, private use. */
+/** Matches a BCP 47 language tag with any separator: language, script, region, variants, extensions, private use. */
 const languageTag =
-  '[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*' +
-  '(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[Xx](-[A-Za-z0-9]{1,8})+)?';
+  '[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?([-_]([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*' +
+  '([-_][0-9A-WY-Za-wy-z]([-_][A-Za-z0-9]{2,8})+)*([-_][Xx]([-_][A-Za-z0-9]{1,8})+)?([.@].*)?';
+const printedByJava = '[A-Za-z]{2,3}_([A-Za-z]{2}|[0-9]{3})?_([A-Za-z0-9_]*_)?#[A-Za-z0-9_-]+';
 
-/** Converts the locales that phones print, such as zh-Hant_HK and th_TH@calendar=buddhist. */
-const asLanguageTag = (value: string) => value.replace(/@.*$/s, '').replaceAll('_', '-');
+/** Matches a locale that Java prints, with its script and extensions last: zh_CN_#Hans, th_TH_TH_#u-nu-thai. */
+const javaLocale = /^([a-z]{2,3})_([a-z]{2}|\d{3})?_(?:\w*_)?#([a-z]{4}(?![a-z0-9-]))?_?([a-z0-9-]*)$/i;
+
+/** Converts the locales that phones print, such as zh-Hant_HK, th_TH@calendar=buddhist and en_US.UTF-8. */
+function asLanguageTag(value: string): string {
+  const [, language, region, script, extensions] = javaLocale.exec(value) ?? [];
+  if (language) return [language, script, region, extensions].filter(Boolean).join('-');
+  return value.replace(/[.@].*$/s, '').replaceAll('_', '-');
+}
 
 const locale = text(35)
   .transform((value, check) => {
@@ -61,7 +73,7 @@ const locale = text(35)
       return z.NEVER;
     }
   })
-  .meta({ override: { maxLength: 35, pattern: `^\\s*${languageTag.replaceAll('(-', '([-_]')}(@.*)?\\s*$` } });
+  .meta({ override: { maxLength: 35, pattern: `^\\s*(${languageTag}|${printedByJava})\\s*$` } });
 
 /** Assigned codes of ISO 3166-1 alpha-2, and XK, which phones in Kosovo send. The database has the same list. */
 export const countryCodes: ReadonlySet<string> = new Set(
@@ -95,7 +107,7 @@ export const plainHttpsUrl = new RegExp(
 
 const avatarUrl = text(2048)
   .refine((value) => plainHttpsUrl.test(value), 'must be an https address without user name or spaces')
-  .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://\\S+\\s*$' } });
+  .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]:[\\x2f]{2}\\S+\\s*$' } });
 
 /** Fields that a customer may change. Rejects others, because the client would believe that they were changed. */
 export const CustomerChanges = body({
@@ -108,7 +120,7 @@ export const CustomerChanges = body({
     examples: [avatar],
   }),
   phone: phone.nullable().meta({
-    description: 'An international number; spaces, hyphens, brackets and dots are removed.',
+    description: 'An international number; spaces, hyphens, slashes, brackets, dots and a bracketed (0) are removed.',
     examples: ['+49 170 1234567'],
   }),
   locale: locale.nullable().meta({ description: 'BCP 47 locale, stored in canonical form.', examples: ['de-AT'] }),

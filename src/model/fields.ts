@@ -20,10 +20,11 @@ const atMost = (max: number) => z.string().max(max, `must have at most ${max} ch
 /** Pattern that describes `unicode` in JSON Schema. */
 const withoutNul = '^[^\\u0000]*$';
 
-/** Required string that is not trimmed, for credentials and tokens. */
-export function exactText(max: number, min = 1) {
+/** Required string that is not trimmed, for credentials and tokens. @param fold conversion before the checks */
+export function exactText(max: number, min = 1, fold = (value: string) => value) {
   const atLeast = min === 1 ? 'must not be empty' : `must have at least ${min} characters`;
   return unicode
+    .transform(fold)
     .pipe(atMost(max).min(min, atLeast))
     .meta({ override: { minLength: min, maxLength: max, pattern: withoutNul } });
 }
@@ -51,17 +52,38 @@ export function text(max: number) {
     .meta({ override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
 }
 
-/** Query parameter that counts as absent when it is blank. */
+/** Text without what keyboards and address books add to numbers: invisible characters, and digits of other scripts. */
+export const plainText = (max: number) => text(max).transform((value) => withAsciiDigits(withoutInvisible(value)));
+
+/** Removes characters without a glyph, such as directional marks and zero-width spaces. */
+export const withoutInvisible = (value: string) => value.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+
+/** Replaces decimal digits of all scripts. Unicode has them in runs of ten, which begin with the zero. */
+function withAsciiDigits(value: string): string {
+  return value.replace(/\p{Nd}/gu, (digit) => {
+    const codePoint = digit.codePointAt(0) as number;
+    let zero = codePoint;
+    while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+    return String((codePoint - zero) % 10);
+  });
+}
+
+/** Tells whether a query parameter is blank, and so counts as absent. */
+export const isBlank = (value: unknown) => typeof value === 'string' && trim(value) === '';
+
 export function optionalQueryText(max: number) {
   return unicode
-    .transform((value) => trim(value) || undefined)
-    .pipe(atMost(max).optional())
+    .transform(trim)
+    .pipe(atMost(max))
     .optional()
     .meta({ override: { maxLength: max, pattern: withoutNul } });
 }
 
+/** Boolean in any case, because languages print True and TRUE. */
 export const queryBoolean = z
-  .enum(['true', 'false'], { error: 'must be true or false, given once' })
+  .string({ error: 'must be given once' })
+  .transform((value) => trim(value).toLowerCase())
+  .pipe(z.enum(['true', 'false'], { error: 'must be true or false' }))
   .transform((value) => value === 'true')
   .meta({
     override: ({ jsonSchema }) => {
@@ -73,11 +95,11 @@ export const queryBoolean = z
 const queryNumber = (pattern: RegExp, min: number, max: number, what: string) =>
   z
     .string({ error: 'must be given once' })
-    .transform((value) => (pattern.test(value) ? Number(value) : Number.NaN))
+    .transform((value) => (pattern.test(trim(value)) ? Number(value) : Number.NaN))
     .refine((value) => value >= min && value <= max, `must be ${what} from ${min} to ${max}`);
 
-/** Query parameter `limit` of lists with pages. */
-export const pageSize = queryNumber(/^\d{1,3}$/, 1, 100, 'a whole number').meta({
+/** Query parameter `limit` of lists with pages. Takes 10.0, which languages with one type of number print. */
+export const pageSize = queryNumber(/^\d{1,3}(\.0{1,6})?$/, 1, 100, 'a whole number').meta({
   override: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
 });
 

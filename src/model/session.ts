@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import { exactText, text } from './fields.ts';
+import { exactText, text, withoutInvisible } from './fields.ts';
 import { dateTime } from './sound.ts';
 
 /** User and tokens as Supabase Auth returns them. */
@@ -85,7 +86,14 @@ export const SignedUp = RefreshedSession.partial()
     ],
   });
 
+/** Removes what pasting adds, reads full-width characters, and writes the domain as mail servers do (IDNA). */
+function foldEmail(value: string): string {
+  const [, local, domain] = /^(.*)@(.*)$/s.exec(withoutInvisible(value.normalize('NFKC'))) ?? [];
+  return domain === undefined ? value : `${local}@${/[^\0-\x7f]/.test(domain) ? domainToASCII(domain) : domain}`;
+}
+
 export const email = text(254)
+  .transform(foldEmail)
   .pipe(z.email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })) // the rule of Auth
   .meta({ override: { format: 'email', minLength: 1, maxLength: 254 }, examples: [exampleEmail] });
 
@@ -111,8 +119,11 @@ export function placeholderUser(address: string, secret: string) {
 
 export const toSession = (tokens: Tokens) => ({ ...toTokens(tokens), user: toUser(tokens.user) });
 
+/** Composes letters and accents, because keyboards differ in the form that they type. */
+export const nfc = (password: string) => password.normalize('NFC');
+
 /** New password. Auth hashes with bcrypt, which reads at most 72 bytes. */
-export const newPassword = exactText(72, 6)
+export const newPassword = exactText(72, 6, nfc)
   .refine((value) => Buffer.byteLength(value) <= 72, 'must have at most 72 bytes')
   .meta({ description: 'At most 72 bytes in UTF-8.', examples: [examplePassword] });
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { Done, type Endpoint, endpoint } from '../endpoint.ts';
 import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
-import { body, exactText, notAnObject, optional, text } from '../model/fields.ts';
+import { body, exactText, notAnObject, optional, plainText } from '../model/fields.ts';
 import {
   email,
   examplePassword,
   fullName,
   newPassword,
+  nfc,
   SessionResponse,
   type Tokens,
   toSession,
@@ -16,10 +17,13 @@ import type { CodeType } from '../supabase/auth/accounts.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 import { minimumDelay } from '../supabase/auth/timing.ts';
 
-const code = text(50)
-  .transform((value) => value.replace(/\s/g, ''))
+const code = plainText(50)
+  .transform((value) => value.replace(/[\s\p{Pd}\u2212.]/gu, ''))
   .pipe(z.string().regex(/^\d{6,10}$/, 'must be the 6 to 10 digits of the mail'))
-  .meta({ override: { maxLength: 50, pattern: '^\\s*([0-9]\\s*){6,10}$' }, examples: ['12345678'] });
+  .meta({
+    override: { maxLength: 50, pattern: '^[^0-9A-Za-z\\u0000]*([^A-Za-z\\u0000][^0-9A-Za-z\\u0000]*){6,10}$' },
+    examples: ['12345678'],
+  });
 
 const SignUpCode = body({
   type: z.literal('signup'),
@@ -137,7 +141,7 @@ export const recoveryEndpoints = [
     limits: ['rejectedPasswords'],
     body: body({
       password: newPassword.meta({ examples: ['staple battery horse'] }),
-      current_password: optional(exactText(1000)).meta({ examples: [examplePassword] }),
+      current_password: optional(exactText(1000, 1, nfc)).meta({ examples: [examplePassword] }),
     }).meta({ id: 'ChangePasswordRequest' }),
     response: Done,
     handle: async ({ context, caller, body, ip }) => {

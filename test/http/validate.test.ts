@@ -1,8 +1,9 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { apiAt } from '../support/api.ts';
-import { addSound } from '../support/catalogue.ts';
+import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
 // test/contract tests invalid values of every field.
@@ -39,6 +40,35 @@ test('a JSON body may have every label of UTF-8 and a type that ends in +json', 
     const changed = app.patch('/me/customer').set('Content-Type', type).send(JSON.stringify({ full_name }));
     expect((await changed).body.data, type).toMatchObject({ full_name });
   }
+});
+
+test('a body may be compressed as x-gzip, and a charset as its coding is ignored', async ({ gateway, user }) => {
+  const codings = { 'x-gzip': gzipSync, 'X-GZIP': gzipSync, 'utf-8': Buffer.from, UTF8: Buffer.from };
+  for (const [coding, encode] of Object.entries(codings)) {
+    const headers = {
+      ...{ 'Content-Type': 'application/json', 'Content-Encoding': coding },
+      Authorization: `Bearer ${user.access_token}`,
+    };
+    const body = encode(JSON.stringify({ full_name: coding }));
+    const answer = await fetch(`${gateway.url}/me/customer`, { method: 'PATCH', headers, body });
+    expect(await answer.json(), coding).toMatchObject({ data: { full_name: coding } });
+  }
+});
+
+test('a blank query parameter counts as absent, and values may be printed as other languages do', async ({
+  app,
+  sql,
+}) => {
+  const category = await addCategory(sql);
+  const [id] = await addSounds(sql, [{ category, is_featured: true }, { category }]);
+  const find = async (query: string) => (await app.get(`/sounds?category=${category}&${query}`).expect(200)).body.data;
+  const names = 'include_children featured search q tag min_duration max_duration sort ids limit cursor';
+  for (const blank of ['', '%20', '+%09', '%C2%A0'])
+    expect(await find(names.replace(/\w+/g, (name) => `${name}=${blank}`).replaceAll(' ', '&'))).toHaveLength(2);
+  for (const path of ['/catalogue/changes?since=', '/history?cursor=&limit=%20']) await app.get(path).expect(200);
+  for (const query of ['featured=True', 'featured=TRUE', 'featured=+true', 'limit=1.0&featured=tRue'])
+    expect(await find(query), query).toMatchObject([{ id }]);
+  for (const limit of ['1.0', '1.000', '+1', '1+']) expect(await find(`limit=${limit}`), limit).toHaveLength(1);
 });
 
 test('an endpoint without a body ignores a huge body', async ({ gateway }) => {

@@ -99,18 +99,29 @@ ajv.addSchema(document, 'document');
 
 /** Values of fields that both the document and the service accept, and values that both reject. */
 const fields: Record<string, { right: unknown[]; wrong: unknown[] }> = {
-  'VerifyRecovery.code': { right: ['123456', ' 123 456 7890'], wrong: ['12345', '12345678901', '１２３４５６'] },
+  'VerifyRecovery.code': {
+    right: ['123456', ' 123 456 7890', '١٢٣٤٥٦٧٨', '\u200e１２３–４５६\u2069'],
+    wrong: ['12345', '12345678901', '12345a'],
+  },
   'SignUpRequest.full_name': { right: ['Ada', null], wrong: ['', '  ', 'A\0da', 5, 'x'.repeat(201)] },
   'SignUpRequest.password': { right: ['123456'], wrong: ['12345', '1234567\0', null] },
   'SignUpRequest.email': { right: ['a^b%c@example.com'], wrong: ['ada', 'ada@', '@example.com', null] },
   'SignInRequest.password': { right: ['1'], wrong: ['', '\0'] },
   'ExchangeIdTokenRequest.nonce': { right: ['n', null], wrong: ['', 'n\0'] },
   'UpdateCustomerRequest.locale': {
-    right: [...'de pt_BR zh-Hant_HK th_TH@calendar=buddhist de-u-co-phonebk en-US-x-twain'.split(' '), ' de '],
+    right: [
+      ...'de pt_BR zh-Hant_HK th_TH@calendar=buddhist de-u-co-phonebk en-US-x-twain zh_CN_#Hans th_TH_TH_#u-nu-thai'.split(
+        ' ',
+      ),
+      ' de ',
+    ],
     wrong: [...'d de__AT deutsch-sprachig! de- de--AT de-AT- 12'.split(' '), '', 'x'.repeat(36), 'de\0'],
   },
   'UpdateCustomerRequest.country': { right: ['AT', 'at', null], wrong: ['AUT', 'A', '12', ''] },
-  'UpdateCustomerRequest.phone': { right: ['+49 (170) 123-45.67', null], wrong: ['0170 1234567', '+123', '+4917x'] },
+  'UpdateCustomerRequest.phone': {
+    right: ['+49 (170) 123-45.67', '\u202a+49 170 1234567\u202c', '＋٤٩ 170/1234567', null],
+    wrong: ['0170 1234567', '+123', '+4917x'],
+  },
   'UpdateCustomerRequest.avatar_url': { right: ['https://a.example/b', null], wrong: ['http://a.example/b', 'a'] },
 };
 

@@ -42,6 +42,47 @@ describe('POST /auth/signup', () => {
   });
 });
 
+test('a password may be typed in any Unicode form, also in one that an older account stores', async ({
+  api,
+  user,
+  sql,
+}) => {
+  const [composed, decomposed] = ['Ẅörld é 한글'.normalize('NFC'), 'Ẅörld é 한글'.normalize('NFD')];
+  for (const [chosen, typed] of [
+    [composed, decomposed],
+    [decomposed, composed],
+  ]) {
+    const account = { email: newEmail(), password: chosen };
+    const { body } = await api.post('/auth/signup').send(account).expect(200);
+    await signIn(api, body.data, typed).expect(200);
+    await signIn(api, body.data, chosen).expect(200);
+    await signIn(api, body.data, `${typed}.`).expect(401);
+  }
+  await sql`
+    update auth.users set encrypted_password = extensions.crypt(${decomposed}, extensions.gen_salt('bf'))
+    where id = ${user.user.id}`;
+  await signIn(api, user, decomposed).expect(200);
+  await signIn(api, user, composed).expect(401);
+  await api
+    .post('/auth/signup')
+    .send({ email: newEmail(), password: 'é́'.normalize('NFD').repeat(2) })
+    .expect(400);
+});
+
+test('every endpoint reads an e-mail address as people paste and type it', async ({ api }) => {
+  const name = newEmail().split('@')[0];
+  const stored = `${name}@xn--bcher-kva.example`;
+  const account = { email: ` ${name}\u200b@b\u00fccher.example`, password };
+  const { user } = (await api.post('/auth/signup').send(account).expect(200)).body.data;
+  expect(user.email).toBe(stored);
+  for (const email of [stored, `${name}＠Bücher.example`, `\u2068${name}@bu\u0308cher。example\u2069`]) {
+    expect((await api.post('/auth/signin').send({ email, password }).expect(200)).body.data.user).toEqual(user);
+    await api.post('/auth/recover').send({ email }).expect(200);
+  }
+  for (const email of ['ada@', '＠example.com', 'ada\u200b@', 'ada@xn--a.example\u0378'])
+    await api.post('/auth/recover').send({ email }).expect(400).expect('X-Error-Field', 'email');
+});
+
 test('POST /auth/signin returns a session, and the same 401 for every failure', async ({ api, gateway, sql }) => {
   const [known, locked] = [await signUp(api), await signUp(api)];
   const { body } = await signIn(api, known).expect(200);

@@ -68,6 +68,18 @@ describe('PATCH /me/customer', () => {
       [{ avatar_url: ' https://a.example/x.png?y=1#z ' }, { avatar_url: 'https://a.example/x.png?y=1#z' }],
       [{ locale: 'zh-Hant_HK' }, { locale: 'zh-Hant-HK' }],
       [{ locale: 'th_TH@calendar=buddhist' }, { locale: 'th-TH' }],
+      ...Object.entries({
+        ...{ 'zh_CN_#Hans': 'zh-Hans-CN', 'sr__#Latn': 'sr-Latn', 'th_TH_TH_#u-nu-thai': 'th-TH-u-nu-thai' },
+        ...{ 'zh_TW_#Hant_u-ca-roc': 'zh-Hant-TW-u-ca-roc', 'en_GB.UTF-8': 'en-GB' },
+      }).map(([given, stored]) => [{ locale: given }, { locale: stored }]),
+      ...[
+        ...['+49 (0)170 1234567', '\u202a+49 170 1234567\u202c', '+49–170/123\u00ad45\u22126\u200b7'],
+        ...['＋４９ （0） 170 1234567', '+٤٩ ۱۷۰ १२३४५६७'],
+      ].map((phone) => [{ phone }, { phone: '+491701234567' }]),
+      ...['+39 06 1234567', '+39 (06) 1234567', '+39 (0)6 1234567'].map((phone) => [
+        { phone },
+        { phone: '+39061234567' },
+      ]),
       [{ country: 'xk' }, { country: 'XK' }],
     ] as [object, object][])
       expect((await patch(given).expect(200)).body.data).toMatchObject(stored);

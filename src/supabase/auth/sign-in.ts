@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IdTokenProvider } from '../../config.ts';
 import { tokenRejected, unauthorized } from '../../errors.ts';
-import { Tokens } from '../../model/session.ts';
+import { nfc, Tokens } from '../../model/session.ts';
 import { type AuthCall, AuthError, expectAnswer, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
@@ -23,7 +23,15 @@ export function createSessions(call: AuthCall, inPasswordQueue: PasswordQueue) {
     let due: Promise<void> | undefined;
     const ask = () => {
       due = minimumDelay();
-      return call('token?grant_type=password', { ip, body: credentials });
+      const attempt = (password: string) =>
+        call('token?grant_type=password', { ip, body: { ...credentials, password } });
+      const composed = nfc(credentials.password);
+      // An older account may have the password as it was typed.
+      return attempt(composed).catch((error: unknown) => {
+        const isWrong = error instanceof AuthError && error.code === 'invalid_credentials';
+        if (isWrong && composed !== credentials.password) return attempt(credentials.password);
+        throw error;
+      });
     };
     const tokens = await inPasswordQueue(ip, ask, options)
       .catch(async (thrown: unknown) => {

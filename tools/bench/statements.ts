@@ -37,7 +37,7 @@ function page(query: Query, index: RegExp): Statement {
 
 /** Returns the time limit. A search of one or two letters may have to read all titles, because no index covers it. */
 function msMaxOf({ search = '', category, sort, tag, q, min_duration }: Query): number | null {
-  if (q !== undefined) return 40;
+  if (q !== undefined) return search === '' ? 40 : 80;
   if (sort ?? tag ?? min_duration) return 6;
   if (search === '') return 2;
   return search.length < 3 && category === undefined ? null : 12;

@@ -118,7 +118,7 @@ values
    'Wind in bare branches, and nothing else about.',
    null, null, 36, 'winter-evenings', '{wind,winter}',
    'wind/wind-in-the-pines.jpg', 'wind/wind-in-the-pines.m4a',
-   false, false, 40, '2025-12-01 17:20:05.318Z'),
+   false, true, 40, '2025-12-01 17:20:05.318Z'),
   ('50000000-0000-4000-8000-000000000021', 'Last Embers',
    'The fire of a summer night, burnt low, with wood that still crackles.',
    null, null, 36, 'night-outdoors', '{fire,night,summer}',
@@ -205,6 +205,8 @@ values
    null, null,
    false, false, 0, '2026-01-20 10:30:00.000Z')
 on conflict do nothing;
+
+update public.sounds set is_premium = true where audio_path = 'wind/wind-in-the-pines.m4a';
 
 -- Measurements of the samples, as npm run import makes them.
 update public.sounds as sound

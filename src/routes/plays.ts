@@ -43,8 +43,8 @@ export const playEndpoints = [
       'Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the ' +
       "caller's history. With an `Idempotency-Key` the request may be repeated; without one, a repeated request counts " +
       'twice. A key that was used for another sound gets 400; a 404 uses up no key. A locked sound gets the 404 of an ' +
-      'inactive one. The service remembers 1,000 keys for a user and day (UTC; 100,000 for an API key), with the ids of `POST /plays`; a play beyond them counts, ' +
-      'but its key is not remembered.',
+      'inactive one. The service remembers 1,000 keys for a user and day (UTC; 100,000 for an API key), with the ids ' +
+      'of `POST /plays`; a play beyond them counts, but its key is not remembered.',
     guard: 'bearer',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),

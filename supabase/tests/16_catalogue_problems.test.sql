@@ -1,6 +1,6 @@
 -- admin.catalogue_problems lists each problem until it is fixed, and no others.
 begin;
-select plan(31);
+select plan(35);
 
 create function pg_temp.problems_of(wanted text) returns text[] language sql as $$
   select coalesce(array_agg(problem order by problem), '{}') from admin.catalogue_problems where id = wanted::uuid
@@ -102,6 +102,33 @@ update public.sounds set is_active = true, category = 'tests-top' where id = '7e
 delete from public.home_section_sounds where section_id = '7e575000-0000-4000-8000-000000000005';
 select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000004'), '{}'::text[], 'a section with a visible pick is not listed');
 select is(pg_temp.problems_of('7e575000-0000-4000-8000-000000000005'), '{}'::text[], 'a section whose rule finds a sound is not listed');
+
+-- Premium
+update public.sounds set is_premium = true;
+select results_eq(
+  $$ select concerns, id from admin.catalogue_problems where problem = 'home_page_is_premium' $$, $$ values ('home page', null::uuid) $$,
+  'a home page that shows premium sounds alone is listed'
+);
+insert into public.sounds (id, title, audio_path, duration_sec, is_premium) values
+  ('7e575000-0000-4000-8000-000000000006', 'Premium', 'tests/premium.mp3', 60, true),
+  ('7e575000-0000-4000-8000-000000000007', 'Free', 'tests/premium.mp3', 60, false);
+insert into storage.objects (bucket_id, name, metadata) values
+  ('audio', 'tests/premium.mp3', '{"mimetype": "audio/mpeg", "size": 4}'),
+  ('covers', 'tests/premium.mp3', '{"mimetype": "audio/mpeg", "size": 4}');
+select is(
+  pg_temp.problems_of('7e575000-0000-4000-8000-000000000006'), array['premium_file_is_free', 'premium_file_is_public'],
+  'a premium sound whose file is public, or belongs to a free sound, is listed'
+);
+insert into public.home_section_sounds values
+  ('7e575000-0000-4000-8000-000000000004', '7e575000-0000-4000-8000-000000000007', 2);
+select is_empty(
+  $$ select from admin.catalogue_problems where problem = 'home_page_is_premium' $$, 'a home page with a free sound is not listed'
+);
+update public.sounds set audio_path = 'tests/a.mp3' where id = '7e575000-0000-4000-8000-000000000007';
+update storage.objects set bucket_id = 'covers', name = 'tests/another.mp3' where bucket_id = 'covers' and name = 'tests/premium.mp3';
+select is(
+  pg_temp.problems_of('7e575000-0000-4000-8000-000000000006'), '{}'::text[], 'a premium sound with a private file of its own is not listed'
+);
 
 select finish();
 rollback;

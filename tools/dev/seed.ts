@@ -11,12 +11,14 @@ import postgres from 'postgres';
 
 const SEED = 'supabase/seed.sql';
 
-/** Account of every local stack. */
+/** Account of every local stack, with premium. */
 export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
+/** Account of every local stack, without premium. */
+export const FREE = { ...DEMO, email: 'free@example.com' } as const;
 
 /**
- * Fills a new database with the sample catalogue, its files and the demo account; later calls add what is missing.
- * @param empty creates only the demo account, also in later calls
+ * Fills a new database with the sample catalogue, its files and the demo accounts; later calls add what is missing.
+ * @param empty creates only the demo accounts, also in later calls
  * @throws an Error if `empty` is set and the catalogue has the samples
  */
 export async function seed(
@@ -30,7 +32,9 @@ export async function seed(
     log('Seeding the catalogue');
     if (await seedRows(sql, empty)) await uploadSamples(client);
     else log('The catalogue has no samples. To add them: npm run dev -- --fresh');
-    await createDemoUser(client);
+    const id = await createUser(client, DEMO, 'Demo');
+    if (id) await client.rpc('set_premium', { customer_id: id, premium_until: 'infinity' }).throwOnError();
+    await createUser(client, FREE, 'Demo without premium');
   } finally {
     await sql.end();
   }
@@ -72,9 +76,17 @@ async function uploadSamples(client: SupabaseClient): Promise<void> {
   }
 }
 
-/** Creates the demo account as an administrator, so that no mail is sent and the address is confirmed. */
-async function createDemoUser({ auth }: SupabaseClient): Promise<void> {
-  const { error } = await auth.admin.createUser({ ...DEMO, email_confirm: true, user_metadata: { full_name: 'Demo' } });
+/**
+ * Creates an account as an administrator, so that no mail is sent and the address is confirmed.
+ * @returns its id, or undefined if it exists already
+ */
+async function createUser({ auth }: SupabaseClient, account: typeof DEMO | typeof FREE, full_name: string) {
+  const { data, error } = await auth.admin.createUser({
+    ...account,
+    email_confirm: true,
+    user_metadata: { full_name },
+  });
   if (error && error.code !== 'email_exists')
-    throw new Error(`The demo account could not be created: ${error.message}.`);
+    throw new Error(`The account ${account.email} could not be created: ${error.message}.`);
+  return data.user?.id;
 }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { Stack } from '@sounds-service/local-supabase/stack';
 import postgres from 'postgres';
-import { DEMO } from './seed.ts';
+import { DEMO, FREE } from './seed.ts';
 import type { Settings } from './settings.ts';
 
 /** Ends each response with a line break. */
@@ -26,7 +26,7 @@ export async function summary(stack: Stack, settings: Settings): Promise<string>
   Publishable    ${stack.publishableKey}
   Secret         ${stack.secretKey}
 
-  Demo account   ${DEMO.email} / ${DEMO.password}
+  Demo account   ${DEMO.email} / ${DEMO.password}  (with premium; without: ${FREE.email})
 
 Sign in, list, fetch audio:
 

@@ -8,7 +8,7 @@ import { apiAt, bearer } from '../../../test/support/api.ts';
 import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 import { childrenOf, devEnvironment, run, serverPid, startDev, untilGone } from '../../../test/support/processes.ts';
-import { DEMO } from '../seed.ts';
+import { DEMO, FREE } from '../seed.ts';
 
 // 127.0.0.2 stands for the address in the network, because Linux listens on all of 127.0.0.0/8.
 const isLinux = process.platform === 'linux';
@@ -140,9 +140,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       const [counts] = await query(`
         select to_regclass('public.kept') as kept, (select count(*)::int from public.sounds) as sounds,
           (select count(*)::int from public.categories) as categories, (select count(*)::int from storage.objects) as files,
-          (select array_agg(email) from auth.users) as users`);
+          (select array_agg(email order by email) from auth.users) as users`);
       const none = { kept: null, sounds: 0, categories: 0, files: 0 };
-      expect(counts).toEqual({ ...none, users: [DEMO.email] });
+      expect(counts).toEqual({ ...none, users: [DEMO.email, FREE.email] });
     };
     dev = await startDev(env, '--fresh', '--empty');
     await expectNoSamples();

@@ -1,0 +1,31 @@
+-- The newest event decides until when a customer has premium, in whatever order events arrive.
+begin;
+select plan(11);
+
+insert into auth.users (id, email) values ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com');
+set local timezone to 'UTC';
+create function pg_temp.after(ends timestamptz, as_of timestamptz) returns text language sql volatile as $$
+  select public.set_premium('a0000000-0000-4000-8000-000000000000', ends, as_of);
+  select coalesce(premium_until::date::text, 'none') || ' by ' || coalesce(premium_as_of::date::text, 'none')
+  from public.customers where id = 'a0000000-0000-4000-8000-000000000000'
+$$;
+grant execute on function pg_temp.after to service_role;
+
+set local role service_role;
+select is(pg_temp.after('2030-01-01', '2026-01-02'), '2030-01-01 by 2026-01-02', 'the first event sets the end');
+select is(pg_temp.after('2031-01-01', '2026-01-01'), '2030-01-01 by 2026-01-02', 'an older event changes nothing');
+select is(pg_temp.after('2029-01-01', '2026-01-02'), '2030-01-01 by 2026-01-02', 'of events of one moment the latest end stays');
+select is(pg_temp.after('2030-06-01', '2026-01-02'), '2030-06-01 by 2026-01-02', 'of events of one moment the latest end wins');
+select is(pg_temp.after('2026-01-03', '2026-01-03'), '2026-01-03 by 2026-01-03', 'a newer event may shorten premium');
+select is(pg_temp.after(null, '2026-01-04'), 'none by 2026-01-04', 'a newer event may end premium');
+select is(pg_temp.after('infinity', '2026-01-05'), 'infinity by 2026-01-05', 'premium may have no end');
+select is(pg_temp.after('2032-01-01', null), '2032-01-01 by ' || current_date, 'an event without a time is of now');
+select is(public.set_premium('a0000000-0000-4000-8000-000000000000', null, '2020-01-01'), true, 'an older event of a known customer is true');
+select is(public.set_premium('b0000000-0000-4000-8000-000000000000', 'infinity'), false, 'an unknown customer is false');
+select throws_like(
+  $$ select public.set_premium('a0000000-0000-4000-8000-000000000000', 'infinity', 'infinity') $$, '%premium_as_of_is_finite%',
+  'an event at infinity, after which none would count, is rejected'
+);
+
+select finish();
+rollback;

@@ -10,7 +10,7 @@ type Value = Parameters<typeof cellOf>[0];
 
 const sheetOf = (columns: string[], rows: Record<string, unknown>[]) =>
   stringify(
-    rows.map((row) => columns.map((column) => cellOf((row[column] ?? null) as Value))),
+    rows.map((row) => columns.map((column) => cellOf((row[column] ?? null) as Value, /^(title|name)$/.test(column)))),
     // Quote these cells, because an import trims unquoted ones.
     { header: true, columns, quoted_match: /^\s|\s$|\r/ },
   );

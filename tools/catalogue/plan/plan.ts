@@ -134,9 +134,8 @@ function changes(
   { overwrite, hidden }: Options,
 ): Pick<Step, 'action' | 'write' | 'facts' | 'remember' | 'uploads' | 'leftAlone' | 'isHeld'> {
   const { fields: last } = record;
-  const isOurs = (column: Column) =>
-    overwrite || isDeepStrictEqual(row[column], last[column] ?? DEFAULTS[column] ?? null);
-  const isDone = (column: Column) => isDeepStrictEqual(row[column], decided.fields[column]);
+  const isOurs = (column: Column) => overwrite || isSame(row[column], last[column] ?? DEFAULTS[column] ?? null);
+  const isDone = (column: Column) => isSame(row[column], decided.fields[column]);
   const told = columnsOf(decided.fields).filter((column) => !(hidden && column === 'is_active'));
   const left = told.filter((column) => !isDone(column) && !isOurs(column));
   // Keep the length if the recording is kept.
@@ -167,6 +166,10 @@ function changes(
     isHeld,
   };
 }
+
+/** Compares two values of a field; tags in NFC. */
+const isSame = (a: Fields[Column], b: Fields[Column]) => isDeepStrictEqual(composed(a), composed(b));
+const composed = (value: unknown) => (Array.isArray(value) ? value.map((tag: string) => tag.normalize('NFC')) : value);
 
 /** Returns whether a title that was not made from the file name changes to another one. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { ImportError } from '../shared/problems.ts';
+import { isErrorValue } from './cells.ts';
 
 export type Cells = Record<string, string>;
 
@@ -46,15 +47,17 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
   } catch {
     throw new ImportError(`${name} is not in UTF-8. Save it as "CSV UTF-8", or remove it.`);
   }
-  // Remove the lines that npm prints before --template if it runs without -s.
-  text = text.replace(/^(\s*>.*\n)+\s*/, '');
+  // Remove byte-order marks and the like, and the lines that npm prints before --template if it runs without -s.
+  text = text.replace(/^\p{Cf}+/u, '').replace(/^(\s*>.*\n)+\s*/, '');
   const named = SEP.exec(text)?.[1];
   text = text.replace(SEP, '');
   // The first delimiter in the header decides, because names of columns contain none.
   const delimiter = named ?? /[,;\t]/.exec(text)?.[0] ?? ',';
   const [first, ...rows] = rowsIn(text, delimiter);
   if (first?.fault) throw new ImportError(`The header of ${name} is damaged. ${first.fault}`);
-  const header = (first?.cells ?? []).map((column) => column.toLowerCase());
+  const header = (first?.cells ?? []).map((column) => column.replace(ENDS, '').toLowerCase());
+  const twice = header.find((column, index) => column && header.indexOf(column) < index);
+  if (twice) throw new ImportError(`${name} has two columns "${twice}". Rename or delete one.`);
   const isDecimal = (cell: string) => /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(cell);
   return {
     name,
@@ -63,6 +66,9 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
     hasDecimalCommas: delimiter === ';' || rows.some(({ cells }) => cells.some(isDecimal)),
   };
 }
+
+/** Matches white space and invisible characters at both ends. */
+const ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 
 interface RawRow {
   line: number;
@@ -110,8 +116,13 @@ function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: s
     const name = NAMES_OF_DELIMITERS[delimiter] ?? delimiter;
     faults.push(`${counts}. If a cell contains a ${name}, put it in quotes`);
   }
-  for (const [column, cell] of Object.entries(record))
+  for (const [column, cell] of Object.entries(record)) {
     if (cell.includes('\0')) faults.push(`${column} contains a NUL character, which cannot be stored. Delete it`);
+    if (isErrorValue(cell))
+      faults.push(
+        `${column} is "${cell}", an error of the spreadsheet. Correct it, or write "\\${cell}" for this text`,
+      );
+  }
   return { line, cells: record, ...(faults.length > 0 && { fault: faults.join('. ') }) };
 }
 

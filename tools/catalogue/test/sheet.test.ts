@@ -4,8 +4,10 @@ import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
+import { soundSheet } from '../export/sheets.ts';
 import { planCategories, planSections } from '../plan/structure.ts';
-import { numberIn, tags, truth } from '../read/cells.ts';
+import type { Catalogue, Row } from '../project/catalogue.ts';
+import { cellOf, moment, numberIn, tags, truth } from '../read/cells.ts';
 import { readCsv } from '../read/csv.ts';
 import { readSheet } from '../read/sheet.ts';
 import { usableRows } from '../read/usable-rows.ts';
@@ -97,6 +99,16 @@ test.for<[string, string, string]>([
   ['a NUL byte', 'Ra\0in', 'title contains a NUL character'],
   ['a NUL in JSON', 'Rain,,"[""a\\u0000b""]"', 'tags contains a character that cannot be stored'],
   ['half of a character', 'Rain,,"[""\\ud800""]"', 'tags contains a character that cannot be stored'],
+  [
+    'an error value in a title',
+    '#NAME?',
+    'title is "#NAME?", an error of the spreadsheet. Correct it, or write "\\#NAME?"',
+  ],
+  ['an error value in tags', 'Rain,,#N/A', 'tags is "#N/A", an error'],
+  ['an error value in another language', 'Rain,#BEZUG!', 'key is "#BEZUG!", an error'],
+  ['an error value of LibreOffice', 'Err:502', 'title is "Err:502", an error'],
+  ['a column that is too narrow', 'Rain,,###', 'tags is "###", an error'],
+  ['a NUL in a title in JSON', '"""a\\u0000\\nb"""', 'title contains a character that cannot be stored'],
   ['a line break in a title', '"Ra\nin"', 'title has a line break'],
   ['an invisible title', '\u200b', 'title has no visible character'],
   ['a cleared title', '-', 'A sound needs a title. Replace the "-" by one'],
@@ -133,7 +145,60 @@ test('a sheet may have semicolons, decimal commas and a byte-order mark, as from
 });
 
 test.for([
+  ['a zero-width space', '\u200bfile,title'],
+  ['two byte-order marks before a quote', '\ufeff\ufeff"file","title"'],
+  ['invisible characters around names of columns', 'file\u00ad,\u2060title\u200b'],
+])('a sheet may have %s in its header', async ([, header]) => {
+  expect((await rowsIn(`${header}\na.wav,Rain`)).usable).toMatchObject([{ file: 'a.wav', fields: { title: 'Rain' } }]);
+});
+
+const ODD = [
+  ...[
+    'Ra\nin',
+    'Rain \r\n Wind',
+    'two  spaces',
+    'e\u0301',
+    'tab\tbed',
+    'a\u2028b',
+    'a\u202eb',
+    '"Rain"',
+    '"Ra\\nin"',
+    '"',
+  ],
+  ...['""', '-', '\\-', '\\\\-', '"-"', '#N/A', '\\#N/A', '###', '#1 hits', 'Err:502', '[1]', "'=1+1", 'a, b; c'],
+];
+
+test('odd titles, descriptions and tags of an export are read unchanged', async () => {
+  const rows = ODD.map((title, index) => {
+    const created_at = new Date(Date.UTC(2026, 0, 1) - index).toISOString();
+    const fields = { title, description: ` ${title}`, bowl_note: title, tags: [title], created_at };
+    return { id: crypto.randomUUID(), ...fields, audio_path: null, cover_image_path: null } as Row;
+  });
+  const sounds = new Map(rows.map((row) => [row.id, row]));
+  const { rows: read, rejected } = readSheet(await csvOf(soundSheet({ sounds } as Catalogue, new Set())));
+  expect(rejected).toEqual([]);
+  const wanted = rows.map(({ title, description, bowl_note, tags, id }) => ({
+    key: id,
+    faults: [],
+    fields: { title, description, bowl_note, tags },
+  }));
+  expect(read).toMatchObject(wanted);
+});
+
+test('only odd titles are written as JSON, and quotes that somebody typed stay', async () => {
+  const cells = ['Rain', '"Rain"', '-', 'Ra\nin'].map((title) => cellOf(title, true));
+  expect(cells).toEqual(['Rain', '"Rain"', '\\-', '"Ra\\nin"']);
+  const { usable } = await rowsIn('file,title\na.wav,"""Rain"""\nb.wav,two  \u2028 spaces');
+  expect(usable).toMatchObject([{ fields: { title: '"Rain"' } }, { fields: { title: 'two spaces' } }]);
+});
+
+test.for([
   ['has no column for the names', 'name,title\na.wav,A', /^a has no column "file", [^\n]+$/],
+  [
+    'has two columns of one name',
+    'file,title,Title\na.wav,A,B',
+    /^a has two columns "title"\. Rename or delete one\.$/,
+  ],
   ['has a damaged header', 'file,"title\na.wav,A', /^The header of a is damaged\. [^\n]+$/],
   ['is not in UTF-8', Buffer.from('file\nB\u00e4r', 'latin1'), /^a is not in UTF-8\. Save it as/],
 ] as const)('a sheet stops the import if it %s', async ([, sheet, message]) => {
@@ -171,13 +236,30 @@ test('a number may have a decimal point or comma, and an ambiguous one is reject
     cells.split(' ').map((cell) => numberIn(hasDecimalCommas).safeParse(cell).data);
   expect(read(false, '174.61 174,61 1e3 1.000')).toEqual([174.61, 174.61, 1000, 1]);
   expect(read(false, '174,610 1,000,000 0x10 Infinity')).toEqual(Array(4).fill(undefined));
+  expect(read(false, `1e999 -1e400 ${'9'.repeat(400)}`)).toEqual(Array(3).fill(undefined));
   expect(read(true, '-1,5 1.000 12.345.678')).toEqual([-1.5, undefined, undefined]);
 });
 
-test('booleans are read in the languages of Excel', () => {
-  const pairs = 'WAHR FALSCH VERDADERO FALSO TOSI EPÄTOSI ИСТИНА ЛОЖЬ DOĞRU YANLIŞ True false 1 0 yes No';
+test('booleans are read in common languages of Excel, and as marks of checkboxes', () => {
+  const words = 'WAHR FALSCH VERDADERO FALSO TOSI EPÄTOSI ИСТИНА ЛОЖЬ DOĞRU YANLIŞ True false 1 0 yes No t f';
+  const pairs = `${words} checked Unchecked ✓ ✗ ✔\ufe0f ☐ ☑ ✘ x ❌`;
   const read = pairs.split(' ').map((cell) => truth.safeParse(cell.normalize('NFD')).data);
   expect(read).toEqual(read.map((_, index) => index % 2 === 0));
+});
+
+test('a creation time is read in ISO 8601 and in the form of Postgres', () => {
+  const read = (cell: string) => moment.safeParse(cell).data;
+  const cells = [
+    '2026-06-23 09:00:00+00',
+    '2026-06-23T09:00:00Z',
+    '2026-06-23 14:30:00.000+0530',
+    '2026-06-23 09:00:00Z',
+  ];
+  cells.push('2026-06-23 09:00:00.000123+00:00', '2026-06-23T05:00:00-04');
+  expect(cells.map(read)).toEqual(cells.map(() => '2026-06-23T09:00:00.000Z'));
+  expect(['2026-06-23', '2026-06-23 09:00', '2026-06-23 09:00:00', 'infinity'].map(read)).toEqual(
+    Array(4).fill(undefined),
+  );
 });
 
 test('tags are read in all common notations, and as JSON', () => {
@@ -185,5 +267,6 @@ test('tags are read in all common notations, and as JSON', () => {
   const cells = [...typed, 'a、b，', 'a، b؛', 'a | b\n', '["a","b"]'];
   expect(cells.map((cell) => tags.parse(cell))).toEqual(cells.map(() => ['a', 'b']));
   expect(tags.parse('"a, b", #1 hits, #deep, 雨')).toEqual(['a, b', '#1 hits', 'deep', '雨']);
+  expect(tags.parse('J\u030c, \u01f0, e\u0301, É')).toEqual(['J\u030c', 'é']);
   expect(tags.parse('["a, b","[c]"]')).toEqual(['a, b', '[c]']);
 });

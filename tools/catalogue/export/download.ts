@@ -63,7 +63,8 @@ async function download(
   onBytes: (count: number) => void,
 ): Promise<string> {
   const existing = await stat(target).catch(() => undefined);
-  if (existing?.size === size && Math.abs(existing.mtimeMs - updatedAt.getTime()) < 1000) {
+  // FAT stores even seconds.
+  if (existing?.size === size && Math.abs(existing.mtimeMs - updatedAt.getTime()) <= 2000) {
     onBytes(size);
     return await checksumOf(target);
   }

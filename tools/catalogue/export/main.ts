@@ -9,6 +9,7 @@ import { connect, projectOf } from '../project/supabase.ts';
 import { MANIFEST, readManifest, writeManifest } from '../read/manifest.ts';
 import { SHEET } from '../read/sheet.ts';
 import { CATEGORY_SHEET, SECTION_SHEET } from '../read/structure-sheets.ts';
+import { isSkipped } from '../read/walk.ts';
 import { abortAtSignals, exitWith } from '../shared/command.ts';
 import { ImportError } from '../shared/problems.ts';
 import { downloadAll, nameOf } from './download.ts';
@@ -52,7 +53,7 @@ async function openTarget(folder: string): Promise<void> {
     throw new ImportError(`${folder} cannot be used as a folder (${code}). Choose another folder.`);
   });
   const names = await readdir(folder);
-  if (!names.includes(MANIFEST) && names.some((name) => !/^(audio|covers)$/.test(name)))
+  if (!names.includes(MANIFEST) && names.some((name) => !/^(audio|covers)$/.test(name) && !isSkipped(name)))
     throw new ImportError(`${folder} is neither empty nor an export. Choose another folder.`);
 }
 

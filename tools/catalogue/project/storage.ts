@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import type { BucketLimits, LocalFile } from '../shared/local-file.ts';
+import { typeOf } from '../shared/paths.ts';
 import { ImportError, Rejected } from '../shared/problems.ts';
 
 /** Reads the limits of a bucket. @throws ImportError */
@@ -51,14 +52,14 @@ async function listFolder(client: SupabaseClient, bucket: StoredFile['bucket'], 
     const page = { limit: PAGE, offset };
     const { data, error } = await client.storage.from(bucket).list(folder === '.' ? '' : folder, page);
     if (error) throw meaningOf(error) ?? error;
-    // Folders have no metadata.
-    for (const { name, metadata, updated_at } of data)
-      if (metadata)
+    // Folders have no id, and some files no metadata.
+    for (const { id, name, metadata, updated_at } of data)
+      if (id)
         files.push({
           bucket,
           path: posix.join(folder, name),
-          type: metadata['mimetype'],
-          size: metadata['size'],
+          type: metadata?.['mimetype'] || typeOf(name),
+          size: metadata?.['size'] ?? 0,
           updatedAt: new Date(updated_at ?? 0),
         });
     if (data.length < PAGE) return files;

@@ -33,7 +33,11 @@ export async function openFolder(folder: string): Promise<Folder> {
     sounds,
     categories,
     sections,
-    notes: [...unread.map((where) => ({ where, reason: whyUnread(where) })), ...notesAbout(found.others)],
+    notes: [
+      ...unread.map((where) => ({ where, reason: whyUnread(where) })),
+      ...notesAbout(found.others),
+      ...found.notes,
+    ],
   };
 }
 

@@ -13,7 +13,7 @@ const Manifest = z.object({
     z.object({
       bucket: z.enum(['audio', 'covers']),
       path: z.string(),
-      type: z.string(),
+      type: z.string().optional(),
       /** SHA-256 in hex. A file with different content is treated as new. */
       checksum: z.string(),
       measured: z.custom<Measured>().optional(),

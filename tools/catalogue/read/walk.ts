@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { readdir } from 'node:fs/promises';
-import { join, posix } from 'node:path';
-import mime from 'mime';
-import { storedExtension } from '../shared/paths.ts';
-import { asRejected, type Problem, type Rejected } from '../shared/problems.ts';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, posix, sep } from 'node:path';
+import { typeOf } from '../shared/paths.ts';
+import { asRejected, type Problem, Rejected } from '../shared/problems.ts';
 import { isSheet } from './csv.ts';
 import type { ExportedFile } from './manifest.ts';
 
@@ -11,6 +10,7 @@ export interface FoundFile {
   source: string;
   /** MIME type of the extension. */
   type: string;
+  /** True for a link, and for a file in a linked folder. */
   isLink: boolean;
   /** Entry of the manifest, if an export wrote the file. */
   exported?: ExportedFile;
@@ -23,15 +23,11 @@ export interface Found {
   sheets: string[];
   /** Files of other kinds. */
   others: string[];
+  /** Folders that are skipped. */
+  notes: Problem[];
   /** Files and folders that cannot be read. */
   rejected: Problem[];
 }
-
-/** Extensions of video that may contain only audio. The content decides later. */
-const AUDIO_AS_WELL = new Map([
-  ['.mp4', 'audio/mp4'],
-  ['.webm', 'audio/webm'],
-]);
 
 /** Examples for the message about an empty folder. Other audio types are accepted, too. */
 export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .opus, .webm';
@@ -40,38 +36,91 @@ export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .op
 const NO_RECORDING = /\.(m3u8?|pls|spx)$/i;
 
 /**
- * Finds the files of a folder and of the folders below it. Skips hidden ones and links to folders.
- * @param exported the manifest of an export, by the names of files in the folder
+ * Finds the files of a folder, of the folders below it, and of linked folders.
+ * @param manifest entries of an export, by the names of files in the folder
  */
-export async function walk(folder: string, exported: Map<string, ExportedFile>): Promise<Found> {
-  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], others: [], rejected: [] };
-  await look(folder, '', found, exported);
+export async function walk(folder: string, manifest: Map<string, ExportedFile>): Promise<Found> {
+  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], others: [], notes: [], rejected: [] };
+  const system: string[] = [];
+  /** Real paths of the folder and of linked folders. */
+  const roots = [await realpath(folder)];
+  const follow = async (source: string, file: string) => {
+    const target = await realpath(source);
+    if (roots.some((other) => isWithin(target, other) || isWithin(other, target)))
+      found.notes.push({ where: `${file}/`, reason: `Not read: it is a link to ${target}, ${OVERLAP}` });
+    else {
+      roots.push(target);
+      await look(source, file, true);
+    }
+  };
+  const look = async (source: string, below: string, isLinked: boolean): Promise<void> => {
+    const entries = await entriesOf(source).catch((error: unknown) => {
+      found.rejected.push({ where: `${below || '.'}/`, reason: asRejected(error).message });
+      return [];
+    });
+    for (const { name, isText, entry } of entries) {
+      const file = posix.join(below, name.normalize('NFC'));
+      const path = join(source, name);
+      const isLink = entry.isSymbolicLink();
+      const target = isLink && isText ? await stat(path).catch(asRejected) : entry;
+      if (isHidden(name)) continue;
+      if (!isText) found.rejected.push({ where: file, reason: 'Its name is not in UTF-8. Rename it.' });
+      else if (target instanceof Rejected) found.rejected.push({ where: file, reason: target.message });
+      else if (!target.isDirectory())
+        addFile(file, { source: path, isLink: isLink || isLinked }, manifest.get(file), found);
+      else if (SYSTEM_FOLDER.test(name)) system.push(`${file}/`);
+      else if (isLink) await follow(path, file);
+      else await look(path, file, isLinked);
+    }
+  };
+  await look(folder, '', false);
+  const [first, ...more] = system;
+  const where = more.length === 0 ? first : `${first} (${system.length} folders)`;
+  if (where)
+    found.notes.push({
+      where,
+      reason: 'Skipped: recycle bins, snapshots and other folders of a NAS or an operating system are not imported.',
+    });
   return found;
 }
 
-async function look(folder: string, below: string, found: Found, manifest: Map<string, ExportedFile>): Promise<void> {
-  const entries = await entriesOf(folder).catch((error: unknown) => {
-    const { message }: Rejected = asRejected(error);
-    found.rejected.push({ where: `${below || '.'}/`, reason: message });
-    return [];
-  });
-  for (const { name, isText, entry } of entries) {
-    if (name.startsWith('.')) continue;
-    const file = posix.join(below, name.normalize('NFC'));
-    const reject = (reason: string) => found.rejected.push({ where: file, reason });
-    const source = join(folder, name);
-    const isLink = entry.isSymbolicLink();
-    const exported = manifest.get(file);
-    if (!isText) reject('Its name is not in UTF-8. Rename it.');
-    else if (entry.isDirectory()) await look(source, file, found, manifest);
-    else if (isSheet(name)) found.sheets.push(file);
-    else if (found.recordings.has(file) || found.pictures.has(file))
-      reject('Another file has this name, with its accents written in another form of Unicode. Rename one.');
-    else if (exported) {
-      const files = exported.bucket === 'audio' ? found.recordings : found.pictures;
-      files.set(file, { source, type: exported.type, isLink, exported });
-    } else addByType(file, { source, isLink }, found);
-  }
+const isWithin = (folder: string, other: string) => join(folder, sep).startsWith(join(other, sep));
+const OVERLAP = 'which overlaps with a folder that is read. Replace the link by the files, or remove it.';
+
+/** Folders of NAS devices, Windows, macOS and Linux for deleted files, snapshots, thumbnails and the like. */
+const SYSTEM_FOLDER = new RegExp(
+  `^(${[
+    '[#@~$](recycle(.bin)?|recently-snapshot|snapshots?|eadir|tmp|gmt-\\d.*|winreagent|extend)',
+    '(network )?recycle bin( \\d+)?|recycler|trashbox|_nas_recycle_.*|lost\\+found|found\\.\\d{3}',
+    'system volume information|config\\.msi|__macosx|network trash folder|temporary items',
+  ].join('|')})$`,
+  'i',
+);
+
+/** Files that systems hide. */
+const isHidden = (name: string) => /^\.|^((eh)?thumbs\.db|desktop\.ini|icon\r)$/i.test(name);
+
+/** Returns whether an import skips a file or folder by its name. */
+export const isSkipped = (name: string) => isHidden(name) || SYSTEM_FOLDER.test(name);
+
+function addFile(
+  file: string,
+  where: Pick<FoundFile, 'source' | 'isLink'>,
+  exported: ExportedFile | undefined,
+  { sheets, recordings, pictures, others, rejected }: Found,
+): void {
+  const type = exported?.type ?? typeOf(file);
+  const found = { ...where, type, ...(exported && { exported }) };
+  if (isSheet(posix.basename(file))) sheets.push(file);
+  else if (recordings.has(file) || pictures.has(file))
+    rejected.push({
+      where: file,
+      reason: 'Another file has this name, with its accents written in another form of Unicode. Rename one.',
+    });
+  else if (exported) (exported.bucket === 'audio' ? recordings : pictures).set(file, found);
+  else if (type.startsWith('audio/') && !NO_RECORDING.test(file)) recordings.set(file, found);
+  else if (type.startsWith('image/')) pictures.set(file, found);
+  else others.push(file);
 }
 
 /**
@@ -88,12 +137,4 @@ async function entriesOf(folder: string) {
   return named.sort(
     (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || Number(isComposed(b)) - Number(isComposed(a)),
   );
-}
-
-function addByType(file: string, where: Omit<FoundFile, 'type'>, found: Found): void {
-  const extension = storedExtension(file);
-  const type = AUDIO_AS_WELL.get(extension) ?? mime.getType(extension);
-  if (type?.startsWith('audio/') && !NO_RECORDING.test(file)) found.recordings.set(file, { ...where, type });
-  else if (type?.startsWith('image/')) found.pictures.set(file, { ...where, type });
-  else found.others.push(file);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import slugify from '@sindresorhus/slugify';
+import mime from 'mime';
 import { oneLine } from './text.ts';
 
 const LONGEST_PART = 60;
@@ -21,6 +22,18 @@ const STORED_AS = {
 export function storedExtension(file: string): string {
   const extension = posix.extname(file).toLowerCase();
   return Object.entries(STORED_AS).find(([, others]) => others.test(extension))?.[0] ?? extension;
+}
+
+/** Extensions of video that may contain only audio. The content decides later. */
+const AUDIO_AS_WELL = new Map([
+  ['.mp4', 'audio/mp4'],
+  ['.webm', 'audio/webm'],
+]);
+
+/** Returns the MIME type of the extension of a file. */
+export function typeOf(file: string): string {
+  const extension = storedExtension(file);
+  return AUDIO_AS_WELL.get(extension) ?? mime.getType(extension) ?? 'application/octet-stream';
 }
 
 /**

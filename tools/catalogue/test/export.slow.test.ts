@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { as } from '@sounds-service/local-supabase/database';
@@ -54,7 +54,7 @@ async function startFilledProject() {
       ('By hand', ${text}, 'deep-calm', array['a, b', '[c]'], 'hand/f3.wav', 'hand/f3.png', true, -3),
       ('-', '-', null, '{}', 'hand/F3.wav', null, true, 0),
       ('Silent', '\\-', 'gone', '{-}', null, 'hand/f3.png', true, 0),
-      ('Hidden', null, 'calm', null, null, null, false, 5)`;
+      (${'Hidden\nunder  two lines'}, null, 'calm', null, null, null, false, 5)`;
   await sql`update public.sounds set is_featured = true, frequency_hz = 174.61 where title = 'By hand'`;
   await sql`
     insert into public.home_sections
@@ -84,7 +84,9 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
       where (audio_path is null) <> (true_peak_dbtp is null or waveform is null or duration_sec is null)
         or (cover_image_path is null) <> (cover_placeholder is null)`,
   ).toEqual([]);
-  const folder = join(await makeFolder(), 'export');
+  const catalogue = await catalogueOf(source);
+  await source.sql`update storage.objects set metadata = metadata - 'mimetype' where name = 'hand/F3.wav'`;
+  const folder = await makeFolder({ '.DS_Store': '', 'Thumbs.db': '', 'desktop.ini': '', '@eaDir/x.jpg': '' });
   const third = Promise.withResolvers<void>();
   let downloads = 0;
   const broken = await startNetwork(source.apiUrl, (request) => {
@@ -107,7 +109,7 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   const first = await importInto(target, folder);
   expect([first.code, first.stderr]).toEqual([0, '']);
   expect(first.stdout).toContain('7 made, 0 updated, 0 unchanged, 0 left alone, 0 rejected.');
-  expect(await catalogueOf(target)).toEqual(await catalogueOf(source));
+  expect(await catalogueOf(target)).toEqual(catalogue);
   const picks = await target.sql`select position from public.home_section_sounds order by position`;
   expect(picks.slice(0, 3)).toEqual([{ position: 10 }, { position: 20 }, { position: 30 }]);
 
@@ -127,7 +129,8 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   await rm(damaged);
   await writeFile(`${damaged}.part`, 'the beginning');
   await appendFile(cover, 'more');
-  const { ino } = await stat(join(second, 'audio/hand/f3.wav'));
+  const { ino, mtimeMs } = await stat(join(second, 'audio/hand/f3.wav'));
+  await utimes(join(second, 'audio/hand/f3.wav'), mtimeMs / 1000, mtimeMs / 1000 - 2); // as on FAT
   await target.sql`delete from public.sounds where title = 'Wind'`;
   await exportInto(second, target);
   expect((await stat(join(second, 'audio/hand/f3.wav'))).ino).toBe(ino);
@@ -139,7 +142,7 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
     new RegExp(`note +audio/${wind?.['audio_path']} +Not imported: no sound had it at the last export`),
   );
   expect(stdout).toContain('0 new, 0 to update, 6 unchanged, 0 left alone, 0 rejected; 0 files');
-});
+}, 60_000);
 
 test.for([
   ['', 'is neither empty nor an export'],

@@ -41,6 +41,53 @@ test('every unused file is reported, with its kind', async () => {
   expect(notes).toHaveLength(Object.keys(reasons).length);
 });
 
+test('recycle bins, snapshots and other folders of systems are skipped with one note', async () => {
+  const skipped = [
+    '#recycle',
+    '@Recycle',
+    '@eaDir',
+    '@Recently-Snapshot',
+    '~snapshot',
+    '$RECYCLE.BIN',
+    '__MACOSX',
+    'RECYCLER',
+  ];
+  skipped.push('System Volume Information', 'lost+found', 'Network Trash Folder', 'FOUND.000', 'below/@eaDir');
+  const read = ['@home', '#1 songs', 'below', 'Network', 'Recycled rain', 'Snapshots', 'tmp'].map(
+    (name) => `${name}/a.wav`,
+  );
+  const files = [...skipped.map((name) => `${name}/a.wav`), ...read].map((file) => [file, tone()]);
+  const hidden = ['.DS_Store', 'Thumbs.db', 'below/desktop.ini'].map((file) => [file, 'x']);
+  const { sounds, rejected, notes } = await readFiles(Object.fromEntries([...files, ...hidden]));
+  expect([sounds.map(({ file }) => file), rejected]).toEqual([read, []]);
+  expect(notes).toEqual([
+    { where: expect.stringMatching(/^\S+\/ \(13 folders\)$/), reason: expect.stringMatching(/^Skipped: recycle bins/) },
+  ]);
+});
+
+test('a linked folder is read once, unless it contains the folder or lies in it', async ({ skip }) => {
+  skip(process.platform === 'win32', 'Windows requires a permission for links.');
+  const elsewhere = await makeFolder({ 'rain.wav': tone(), 'inner/deep.wav': tone() });
+  const folder = await makeFolder({ 'a.wav': tone(), 'below/b.wav': tone() });
+  const links = { inside: 'below', outside: elsewhere, 'round.wav': '.', twice: join(elsewhere, 'inner'), up: '/' };
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(folder, name));
+  await symlink(folder, join(elsewhere, 'back'));
+  await symlink('/nowhere/at/all', join(folder, 'unmounted'));
+  const { sounds, rejected, notes } = await readFolder(folder);
+  expect(sounds.map(({ file }) => file)).toEqual([
+    'a.wav',
+    'below/b.wav',
+    'outside/inner/deep.wav',
+    'outside/rain.wav',
+  ]);
+  expect(rejected).toEqual([
+    { where: 'unmounted', reason: expect.stringMatching(/^The file does not exist\. Restore/) },
+  ]);
+  expect(notes.map(({ where }) => where)).toEqual(['inside/', 'outside/back/', 'round.wav/', 'twice/', 'up/']);
+  for (const { reason } of notes)
+    expect(reason).toMatch(/^Not read: it is a link to \/.*, which overlaps with a folder/);
+});
+
 test('a file name that is not UTF-8, or that two files share, is rejected with a remedy', async ({ skip }) => {
   skip(process.platform !== 'linux', 'Only Linux has such names.');
   const names = ['é.wav', 'が/a.wav'].flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')]);

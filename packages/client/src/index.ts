@@ -35,6 +35,7 @@ export type { AppConfig } from './config.ts';
 export type { CurrentUser } from './current-user.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
 export type { Favorites } from './favorites.ts';
+export { gainOf, type Measured } from './gain.ts';
 export type { History } from './history.ts';
 export type { CopiedSound, Offline, OfflineFilters } from './offline.ts';
 export type { Plays } from './plays.ts';

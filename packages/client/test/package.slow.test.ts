@@ -58,7 +58,7 @@ test('the package contains only files of this version, and can be installed and 
   expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404]);
   const names = "console.log(Object.keys(require('sounds-client')).sort().join())";
   const exported = await run(process.execPath, ['--input-type=commonjs', '--eval', names]);
-  expect(exported.trim()).toBe('SoundsError,attachAudio,createSounds,indexedDbStore,memoryStore');
+  expect(exported.trim()).toBe('SoundsError,attachAudio,createSounds,gainOf,indexedDbStore,memoryStore');
 });
 
 test('the client adds at most 10 kB to an app, and attachAudio alone at most 1 kB', async () => {

@@ -1,0 +1,20 @@
+/** Loudness to which sounds are brought, in LUFS. */
+const targetLufs = -18;
+
+/** Most that a quiet sound is amplified, because its noise would be heard. */
+const mostDb = 12;
+
+/** Facts of a sound, which `sounds.get` and the offline copy have. */
+export interface Measured {
+  loudness_lufs: number | null;
+  true_peak_dbtp: number | null;
+}
+
+/**
+ * Returns the factor for the volume of a sound, so that all sounds are equally loud and none is distorted. Returns 1 for
+ * a sound that was not measured.
+ */
+export function gainOf({ loudness_lufs, true_peak_dbtp }: Measured): number {
+  if (loudness_lufs == null) return 1; // undefined in the copy of an earlier version
+  return 10 ** (Math.min(targetLufs - loudness_lufs, mostDb, -(true_peak_dbtp ?? 0)) / 20);
+}

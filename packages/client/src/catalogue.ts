@@ -1,10 +1,14 @@
 import type { Api } from './api.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
+import { locked } from './error.ts';
 import type { Schema } from './schema.ts';
 
 /** Maximum number of sounds in one call of `POST /sounds/files`. */
 const filesAtOnce = 50;
+
+/** Other ids are not sent together, because the service would reject all. */
+export const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** A sound in a list. */
 export interface Sound extends Schema<'Sound'> {}
@@ -61,7 +65,8 @@ export function createCatalogue(api: Api, covers: () => Promise<void>) {
   }
 
   async function audio(id: string, options?: CallOptions): Promise<Audio> {
-    const { audio_url, audio_url_expires_in } = await get(id, options);
+    const { audio_url, audio_url_expires_in, is_locked } = await get(id, options);
+    if (is_locked) throw locked();
     return {
       id,
       url: audio_url,
@@ -98,7 +103,10 @@ export function createCatalogue(api: Api, covers: () => Promise<void>) {
     /** Returns one sound, with `audio_url` and `cover_image_url` signed for five minutes. */
     get,
 
-    /** Returns the address of a sound's audio. Call it right before playback; do not store the address. */
+    /**
+     * Returns the address of a sound's audio. Call it right before playback; do not store the address.
+     * @throws SoundsError with the reason `locked` if the sound is premium and the user has no premium
+     */
     audio,
   };
 }

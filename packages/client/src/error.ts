@@ -5,7 +5,11 @@ import type { Schema } from './schema.ts';
 export type ErrorCode = Schema<'ErrorCode'> | 'no_answer';
 
 /** Value of X-Error-Reason. A newer service may have other values. */
-export type ErrorReason = Schema<'InvalidRequestReason'> | Schema<'UnauthorizedReason'> | Schema<'RateLimitedReason'>;
+export type ErrorReason =
+  | Schema<'InvalidRequestReason'>
+  | Schema<'UnauthorizedReason'>
+  | Schema<'RateLimitedReason'>
+  | 'locked';
 
 interface Details {
   status: number;
@@ -21,7 +25,7 @@ class ServiceError extends Error {
   /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** Reason for a 400, 401 or 429. Let your code depend on it, never on the message. */
+  /** Reason for a 400, 401 or 429, and `locked`. Let your code depend on it, never on the message. */
   readonly reason: ErrorReason | null;
   /** Name of the invalid field, if there is exactly one. */
   readonly field: string | null;
@@ -49,7 +53,7 @@ export type SoundsError =
   | Coded<'invalid_request', Schema<'InvalidRequestReason'>>
   | Coded<'unauthorized', Schema<'UnauthorizedReason'>>
   | Coded<'rate_limited', Schema<'RateLimitedReason'>>
-  | Coded<'not_found', never>
+  | Coded<'not_found', 'locked'>
   | Coded<'server_error', never>
   | Coded<'no_answer', never>;
 
@@ -73,6 +77,10 @@ export const sessionOver = () =>
     code: 'unauthorized',
     reason: 'session_ended',
   });
+
+/** Returns the error of a call for the audio of a premium sound, if the user has no premium. */
+export const locked = () =>
+  new SoundsError('This sound needs premium.', { status: 404, code: 'not_found', reason: 'locked' });
 
 /**
  * Returns the error for a response.

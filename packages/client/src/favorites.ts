@@ -1,5 +1,5 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
-import { previewOf } from './catalogue.ts';
+import { previewOf, uuid } from './catalogue.ts';
 import { createEntries } from './entries.ts';
 import { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
@@ -11,9 +11,6 @@ const idsAtOnce = 100;
 
 /** Share of the user's requests that unsent changes leave to the app. */
 const shareOfApp = 1 / 3;
-
-/** Other ids are not sent with `ids`, because the service would reject all. */
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Returns a new favorite for a sound. */
 const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({

@@ -60,6 +60,7 @@ export interface Offline extends ReturnType<typeof createOffline> {}
 export function createOffline({ api, store, session, waiting, refresh, restore, favoritesCopy, historyCopy }: Options) {
   let current: Copy | undefined;
   let running: Run | undefined;
+  const listeners = new Set<() => void>();
 
   /** Returns the copy. Returns an empty one if the store has none or fails, and reads it again at the next call. */
   async function load(): Promise<Copy> {
@@ -102,6 +103,7 @@ export function createOffline({ api, store, session, waiting, refresh, restore, 
     }
     copy.syncedAt = Date.now();
     await keep();
+    for (const listener of [...listeners]) listener();
     await refresh(options);
   }
 
@@ -138,6 +140,12 @@ export function createOffline({ api, store, session, waiting, refresh, restore, 
           if (running === run) running = undefined;
         }
       }
+    },
+
+    /** Calls `listener` after each complete copy of the catalogue. @returns a function that ends the subscription */
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
 
     /** Returns the favorites of the last `sync` or `favorites.list` with later changes on this device, newest first. */

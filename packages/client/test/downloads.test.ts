@@ -1,97 +1,224 @@
-import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { expect, onTestFinished } from 'vitest';
-import { addSound } from '../../../test/support/catalogue.ts';
-import { storeFile } from '../../../test/support/files.ts';
-import { newEmail, password } from '../../../test/support/test.ts';
-import { test } from './page.ts';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, vi } from 'vitest';
+import { addSound, addSounds } from '../../../test/support/catalogue.ts';
+import { createDownloads, type DownloadOptions, type Downloads } from '../src/downloads.ts';
+import { pass, test } from './device.ts';
+import { memoryFiles, record, storage } from './recordings.ts';
 
-const client = resolve('packages/client/src/index.ts');
+const start = (api: DownloadOptions['api'], options: Omit<DownloadOptions, 'api'>) =>
+  createDownloads({ api, ...options });
 
-/** Writes the recipe of the README into a folder for one test: each block of code that begins with a file name. */
-function recipeFolder(): string {
-  const folder = mkdtempSync(resolve('packages/client/test/recipe-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const readme = readFileSync('packages/client/README.md', 'utf8');
-  for (const [, name = '', code = ''] of readme.matchAll(/```ts\n\/\/ (\S+\.ts)\n(.*?)```/gs))
-    writeFileSync(join(folder, name), code.replace("'sounds-client'", `'${client}'`));
-  return folder;
-}
-
-test('the download recipe of the README compiles for browsers and for Expo', async () => {
-  const folder = recipeFolder();
-  copyFileSync('packages/client/test/expo-file-system.d.ts', join(folder, 'declarations.d.ts'));
-  const config = {
-    extends: resolve('packages/client/tsconfig.json'),
-    compilerOptions: { lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'] },
-    include: ['.'],
+test('downloads run two at once, in parts, and audioOf returns the files', async ({ device, sql }) => {
+  const ids = await addSounds(sql, [{}, {}, {}]);
+  for (const [n, id] of ids.entries()) await record(sql, id, 'abc'[n] ?? '');
+  const [files, server] = [memoryFiles(), storage()];
+  const { fetch } = server;
+  const downloads = start(device.api, { files, fetch });
+  const both = Promise.withResolvers<undefined>();
+  server.before = () => {
+    if (server.running === 2) both.resolve(undefined);
+    return both.promise;
   };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  await promisify(execFile)('node_modules/.bin/tsc', ['--project', folder]).catch(({ stdout }) => {
-    throw new Error(stdout);
+  const seen = new Set<string>();
+  downloads.subscribe(() => {
+    for (const state of downloads.states().values())
+      seen.add('totalBytes' in state ? `${state.bytes} of ${state.totalBytes}` : state.status);
   });
+  const [first = ''] = ids;
+  const signed = await downloads.audioOf(first);
+  expect(signed.url).toContain('/object/sign/audio/');
+  await downloads.add(...ids, 'no id');
+  await downloads.resume();
+  expect([...seen]).toEqual(
+    expect.arrayContaining([
+      'waiting',
+      '0 of null',
+      '0 of 2500000',
+      '1000000 of 2500000',
+      '2000000 of 2500000',
+      'ready',
+    ]),
+  );
+  expect(downloads.states().get('no id')).toEqual({ status: 'failed', reason: 'not_found' });
+  for (const id of ids) expect(downloads.states().get(id)).toEqual({ status: 'ready', bytes: 2_500_000 });
+  expect(server.ranges).toHaveLength(9);
+  expect(server.mostRunning).toBe(2);
+  expect(device.sent.filter((name) => name === 'POST /sounds/files').length).toBeLessThanOrEqual(2);
+
+  device.network.before = () => 'cut';
+  const { url, expiresAt } = await start(device.api, { files, fetch }).audioOf(first);
+  expect(url).toMatch(/^file:.*\.m4a$/);
+  expect(expiresAt.getTime()).toBeGreaterThan(Date.now() + 1e12);
+  expect(Buffer.from(files.stored.get(String(url).slice(8)) ?? '').equals(Buffer.alloc(2_500_000, 'a'))).toBe(true);
+  await downloads.remove(first);
+  expect(downloads.states().has(first)).toBe(false);
+  expect(files.stored.size).toBe(2);
 });
 
-test('a download continues after an interruption, and never mixes two recordings', async ({ open, gateway, sql }) => {
-  const module = join(recipeFolder(), 'app.ts');
-  const parts = [client, './download.ts', './cache-storage.ts'];
-  writeFileSync(module, parts.map((part) => `export * from '${part}';\n`).join(''));
-  const page = await open(module);
-  await page.evaluate(`import('/client.js').then(async (module) => {
-    Object.assign(globalThis, module);
-    globalThis.api = createSounds({ url: '${gateway.url}', store: localStorage });
-    await api.auth.signUp({ email: '${newEmail()}', password: '${password}' });
-  })`);
+/** Waits until a download has failed, without its pauses. @returns the reason */
+async function failureOf(downloads: Downloads, id: string) {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (;;) {
+    const state = downloads.states().get(id);
+    if (state?.status === 'failed') {
+      vi.useRealTimers();
+      return state.reason;
+    }
+    await setImmediate();
+    vi.advanceTimersByTime(100);
+  }
+}
+
+test('a download continues after a restart, with a new address if the old one has expired', async ({ device, sql }) => {
   const id = await addSound(sql);
-  const recordings = ['a', 'b', 'c'].map((letter) => letter.repeat(2_500_000)) as [string, string, string];
-  const record = async (recording: string) => {
-    const path = await storeFile('audio', `recipe/${id}-${recording[0]}.m4a`, 'audio/mp4', recording);
-    await sql`update public.sounds set audio_path = ${path} where id = ${id}`;
+  await record(sql, id, 'a');
+  const [files, server] = [memoryFiles(), storage()];
+  const { fetch, ranges } = server;
+  const downloads = start(device.api, { files, fetch });
+  server.before = () => {
+    if (ranges.length > 1) throw new TypeError('No network.');
+    return undefined;
   };
-  const isAudio = (address: URL) => address.pathname.includes('/object/sign/audio/');
-  const ranges: (string | undefined)[] = [];
-  page.on('request', (request) => {
-    if (isAudio(new URL(request.url()))) ranges.push(request.headers()['range']);
-  });
-  /** Ends the next response after some bytes. */
-  const interrupt = (recording: string) => {
-    const headers = { 'Access-Control-Allow-Origin': '*' };
-    const part = { contentType: 'audio/mp4', headers, body: recording.slice(0, 1_200_000) };
-    return page.route(isAudio, (route) => route.fulfill(part), { times: 1 });
+  await downloads.add(id);
+  await expect.poll(() => ranges).toHaveLength(2);
+  expect(await failureOf(downloads, id)).toBe('no_answer');
+  expect(ranges).toEqual(['bytes=0-999999', ...Array(4).fill('bytes=1000000-1999999')]);
+
+  ranges.length = 0;
+  device.sent.length = 0;
+  server.before = () => (ranges.length === 1 ? new Response('{}', { status: 400 }) : undefined);
+  const restarted = start(device.api, { files, fetch });
+  await restarted.resume();
+  expect(restarted.states().get(id)).toEqual({ status: 'ready', bytes: 2_500_000 });
+  expect(ranges).toEqual(['bytes=1000000-1999999', 'bytes=1000000-1999999', 'bytes=2000000-2499999']);
+  expect(device.sent.filter((name) => name === 'POST /sounds/files')).toHaveLength(3); // the last one compares versions
+
+  server.before = () => new Response('{}', { status: 404 });
+  await record(sql, id, 'b');
+  await device.api.offline.sync();
+  await expect.poll(() => restarted.states().get(id)).toEqual({ status: 'failed', reason: 'not_found' });
+  expect((await restarted.audioOf(id)).url).toMatch(/^file:/); // the old one
+});
+
+test('recordings that change are downloaded again, and never mixed', async ({ device, sql }) => {
+  const { api } = device;
+  const id = await addSound(sql);
+  await record(sql, id, 'a');
+  const [files, server] = [memoryFiles(), storage()];
+  const { fetch, ranges } = server;
+  const downloads = start(api, { files, fetch });
+  const letters = () => [...files.stored.values()].map((bytes) => new Set(Buffer.from(bytes).toString()));
+  await downloads.add(id);
+  await downloads.resume();
+  await record(sql, id, 'b');
+  await api.offline.sync();
+  await expect.poll(letters).toEqual([new Set('b')]);
+  expect(downloads.states().get(id)).toEqual({ status: 'ready', bytes: 2_500_000 });
+
+  // Once with the ETag of Storage, and once without, because browsers may hide it.
+  for (const [letter, isHidden] of [
+    ['c', false],
+    ['d', true],
+  ] as const) {
+    await downloads.remove(id);
+    ranges.length = 0;
+    server.before = async (url) => {
+      if (ranges.length === 3) await record(sql, id, letter);
+      const response = await globalThis.fetch(url, { headers: { Range: ranges.at(-1) ?? '' } });
+      return isHidden ? new Response(await response.arrayBuffer(), { status: 206 }) : response;
+    };
+    await downloads.add(id);
+    await downloads.resume();
+    expect(letters()).toEqual([new Set(letter)]);
+    expect(ranges).toHaveLength(6);
+  }
+});
+
+test('a download fails with its reason, and is tried again', async ({ device, sql }) => {
+  const { api } = device;
+  const [silent, first, second] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
+  for (const id of [first, second]) await record(sql, id, 'a');
+  const [files, { fetch }] = [memoryFiles(), storage()];
+  const downloads = start(api, { files, fetch, quotaBytes: 4_999_999 });
+  const states = () => [silent, first, second].map((id) => Object.values(downloads.states().get(id) ?? {}));
+  for (const id of [silent, first, second]) {
+    await downloads.add(id);
+    await downloads.resume();
+  }
+  expect(states()).toEqual([
+    ['failed', 'not_found'],
+    ['ready', 2_500_000],
+    ['failed', 'quota'],
+  ]);
+  await downloads.remove(first);
+  const { write } = files;
+  files.write = (name, bytes, options) => {
+    if (bytes.length > 0) throw new DOMException('No space left.', 'QuotaExceededError');
+    write(name, bytes, options);
   };
-  /** Downloads the sound. @returns the share that has been downloaded, or the error message */
-  const download = () =>
-    page.evaluate(`(async () => {
-      const shares = [];
-      await downloadAll(api, ['${id}'], openInCache, (id, share) => shares.push(share));
-      return shares.at(-1);
-    })().catch(({ message }) => message)`);
-  const downloaded = () =>
-    page.evaluate(`(async () => {
-      const { value } = await api.sounds.files(['${id}']).next();
-      const address = await downloadedAudio('${id}', value.audio.version);
-      return address && (await (await fetch(address)).text());
-    })()`);
+  await downloads.resume();
+  expect(states()).toEqual([['failed', 'not_found'], [], ['failed', 'storage']]);
+  files.write = write;
+  await record(sql, silent, 'a');
+  await api.auth.signOut();
+  await downloads.resume();
+  expect(states()[0]).toEqual(['failed', 'session_ended']);
+  await api.auth.signIn(device.account);
+  await expect.poll(states).toEqual([['failed', 'quota'], [], ['ready', 2_500_000]]);
+});
 
-  const [first, second, third] = recordings;
-  await record(first);
-  await interrupt(first);
-  expect(await download()).toBe('The download was interrupted. Start it again.');
-  expect(await downloaded()).toBeNull();
-  expect(await download()).toBe(1);
-  expect(await downloaded()).toBe(first);
-  expect(await download()).toBe(1);
-  expect(ranges).toEqual([undefined, 'bytes=1200000-']);
+test('premium sounds are refused without premium, and locked when it ends', async ({ device, sql }) => {
+  const { api, account, network } = device;
+  const id = await addSound(sql);
+  await record(sql, id, 'a');
+  await sql`update public.sounds set is_premium = true where id = ${id}`;
+  const until = (time: string | null) =>
+    sql`update public.customers set premium_until = ${time}::text::timestamptz where id = ${account.user.id}`;
+  await expect(api.sounds.audio(id)).rejects.toMatchObject({ code: 'not_found', reason: 'locked' });
+  const [files, { fetch }] = [memoryFiles(), storage()];
+  const downloads = start(api, { files, fetch });
+  await downloads.add(id);
+  await downloads.resume();
+  expect(downloads.states().get(id)).toEqual({ status: 'failed', reason: 'locked' });
 
-  await record(second);
-  await interrupt(second);
-  await download();
-  await page.route(isAudio, (route) => record(third).then(() => route.continue()), { times: 1 });
-  expect(await download()).toBe('The recording has changed. Start the download again.');
-  await download();
-  expect(await downloaded()).toBe(third);
-  const kept = "caches.open('sounds').then((cache) => cache.keys()).then(({ length }) => length)";
-  expect(await page.evaluate(kept)).toBe(1);
+  await until('infinity');
+  await downloads.resume();
+  expect((await downloads.audioOf(id)).url).toMatch(/^file:/);
+  await until(new Date(Date.now() - 86_400_000).toISOString());
+  await downloads.resume();
+  await expect(downloads.audioOf(id)).rejects.toMatchObject({ reason: 'locked' });
+  expect(downloads.states().get(id)).toMatchObject({ status: 'ready' });
+
+  const inOneHour = new Date(Date.now() + 3_600_000).toISOString();
+  await until(inOneHour);
+  expect((await downloads.audioOf(id)).url).toMatch(/^file:/); // asks, because it may have been renewed
+  await downloads.resume();
+  network.before = () => 'cut';
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout'], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
+  const isLocked = async () => {
+    let result: boolean | undefined;
+    void downloads.audioOf(id).then(
+      () => (result = false),
+      ({ reason }) => (result = reason === 'locked'),
+    );
+    for (; result === undefined; vi.advanceTimersByTime(100)) await setImmediate();
+    return result;
+  };
+  expect(await isLocked()).toBe(false);
+  vi.setSystemTime(Date.parse(inOneHour));
+  expect(await isLocked()).toBe(true);
+  vi.useRealTimers();
+
+  network.before = pass;
+  await until(new Date(Date.now() - 29 * 86_400_000).toISOString());
+  await downloads.resume();
+  expect(downloads.states().get(id)).toMatchObject({ status: 'ready' });
+  await until(new Date(Date.now() - 31 * 86_400_000).toISOString());
+  await downloads.resume();
+  expect(downloads.states().get(id)).toEqual({ status: 'failed', reason: 'locked' });
+  await until(inOneHour);
+  await downloads.resume();
+  expect((await downloads.audioOf(id)).url).toMatch(/^file:/);
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { expect, expectTypeOf, onTestFinished } from 'vitest';
@@ -12,12 +12,15 @@ import { bundleClient } from './page.ts';
 
 const script = (url: string, account: object) => `
 import { createSounds, memoryStore, SoundsError } from 'sounds-client';
+import { createDownloads } from 'sounds-client/downloads';
 
 const api = createSounds({ url: ${JSON.stringify(url)}, store: memoryStore() });
 await api.auth.signUp(${JSON.stringify(account)});
 const { data } = await api.sounds.page({ limit: 1 });
 const failure = await api.sounds.get(crypto.randomUUID()).catch((error: unknown) => error);
-console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status]));
+const files = { write() {}, remove() {}, list: () => [], urlOf: (name: string) => name };
+const { size } = createDownloads({ api, files }).states();
+console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status, size]));
 `;
 
 test('the package contains only files of this version, and can be installed and run', async ({ gateway, sql }) => {
@@ -43,7 +46,7 @@ test('the package contains only files of this version, and can be installed and 
   const app = join(folder, 'app.ts');
   const required = join(folder, 'required.cts');
   await writeFile(app, script(gateway.url, { email: newEmail(), password }));
-  await writeFile(required, "import { createSounds } from 'sounds-client';\ncreateSounds;");
+  await writeFile(required, "import { createDownloads } from 'sounds-client/downloads';\ncreateDownloads;");
   const compilers = {
     'tsc nodenext nodenext': [app, required],
     'tsc esnext bundler': [app],
@@ -55,16 +58,24 @@ test('the package contains only files of this version, and can be installed and 
     const kind = ['--module', module, '--moduleResolution', resolution];
     await run(resolve('node_modules/.bin', compiler), [...options, ...kind]);
   }
-  expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404]);
-  const names = "console.log(Object.keys(require('sounds-client')).sort().join())";
+  expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404, 0]);
+  const names =
+    "console.log(Object.keys({ ...require('sounds-client'), ...require('sounds-client/downloads') }).sort().join())";
   const exported = await run(process.execPath, ['--input-type=commonjs', '--eval', names]);
-  expect(exported.trim()).toBe('SoundsError,attachAudio,createSounds,gainOf,indexedDbStore,memoryStore');
+  expect(exported.trim()).toBe(
+    'SoundsError,attachAudio,createDownloads,createSounds,gainOf,indexedDbStore,memoryStore',
+  );
 });
 
-test('the client adds at most 10 kB to an app, and attachAudio alone at most 1 kB', async () => {
+test('the client adds at most 10.9 kB to an app, downloads 2.5 kB, and attachAudio alone 1 kB', async () => {
   const size = gzipSync(await bundleClient()).length;
   expect(size).toBeGreaterThan(3_000); // otherwise the client is missing
-  expect(size).toBeLessThanOrEqual(10_000);
+  expect(size).toBeLessThanOrEqual(10_900);
+  const both = join(await mkdtemp(join(tmpdir(), 'sounds-service-size-')), 'app.ts');
+  onTestFinished(() => rm(dirname(both), { recursive: true }));
+  const exports = ['index', 'downloads'].map((name) => `export * from '${resolve(`packages/client/src/${name}.ts`)}';`);
+  await writeFile(both, exports.join('\n'));
+  expect(gzipSync(await bundleClient(both)).length - size).toBeLessThanOrEqual(2_500);
   const ofAudio = gzipSync(await bundleClient('packages/client/src/attach-audio.ts')).length;
   expect(ofAudio).toBeLessThanOrEqual(1_000);
 });
@@ -74,6 +85,7 @@ test('arguments and results have the types of the document', () => {
   type Changes = Parameters<Sounds['customer']['update']>[0];
   type Code = Parameters<Sounds['auth']['verify']>[0];
   type Reason<Code extends ErrorCode> = Extract<SoundsError, { code: Code }>['reason'];
+  expectTypeOf<Reason<'not_found'>>().toEqualTypeOf<'locked' | null>();
   type Limit = 'limit_requests' | 'limit_attempts' | 'limit_mails' | 'limit_exports';
   expectTypeOf<Reason<'rate_limited'>>().toEqualTypeOf<Limit | null>();
   expectTypeOf<Reason<'no_answer'>>().toEqualTypeOf<null>();

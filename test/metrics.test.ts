@@ -39,9 +39,9 @@ test('metrics count requests by operation without probes, and calls to Supabase 
     'none 404': 20,
     'none 405': 1,
   });
-  // Two reads of the home page, one update of the last visit, and the calls of /readyz.
+  // Two reads of the home page, one update of the last visit, and the three calls of /readyz.
   const keySet = decodeProtectedHeader(token).alg === 'HS256' ? {} : { 'keys ok': 1 };
-  const calls = { 'data ok': 4, 'auth ok': 1, 'auth rejected': 1, ...keySet };
+  const calls = { 'data ok': 5, 'auth ok': 1, 'auth rejected': 1, ...keySet };
   await untilCounted(gateway, upstreamCalls, calls);
   await gateway.close();
 });

@@ -26,26 +26,18 @@ const AMBIGUOUS = {
 };
 
 /** Marks of checkboxes, and TRUE and FALSE in common languages of Excel. */
-const TRUTHS = {
-  truthy:
-    'true t 1 yes on y enabled checked x ✓ ✔ ☑ ✅ wahr vrai verdadero vero verdadeiro waar sant sann sand tosi prawda ' +
-    'pravda igaz истина doğru',
-  falsy:
-    'false f 0 no off n disabled unchecked ☐ ✗ ✘ ❌ falsch faux falso onwaar falskt usann falsk epätosi fałsz nepravda ' +
-    'hamis ложь yanlış yanliş',
-};
-
+const TRUE =
+  'true t 1 yes on y enabled checked x ✓ ✔ ☑ ✅ wahr vrai verdadero vero verdadeiro waar sant sann sand tosi prawda ' +
+  'pravda igaz истина doğru';
+const FALSE =
+  'false f 0 no off n disabled unchecked ☐ ✗ ✘ ❌ falsch faux falso onwaar falskt usann falsk epätosi fałsz nepravda ' +
+  'hamis ложь yanlış yanliş';
+const NEITHER = 'is neither true nor false; write TRUE or FALSE';
 export const truth = z
   .string()
   // Remove the character that asks for a colored symbol.
   .transform((cell) => cell.normalize('NFC').toLowerCase().replace('\ufe0f', ''))
-  .pipe(
-    z.stringbool({
-      truthy: TRUTHS.truthy.split(' '),
-      falsy: TRUTHS.falsy.split(' '),
-      error: 'is neither true nor false; write TRUE or FALSE',
-    }),
-  );
+  .pipe(z.stringbool({ truthy: TRUE.split(' '), falsy: FALSE.split(' '), error: NEITHER }));
 
 /** Returns whether a cell is the result of a failed formula, in any language, or of a column that is too narrow. */
 export const isErrorValue = (cell: string) =>
@@ -86,14 +78,7 @@ export const moment = z
 const offsetOf = (_: string, hours: string, minutes = '00') => `${hours}:${minutes}`;
 
 /** Keys of sounds, separated by commas, or as JSON. */
-export const keys = z.string().transform(
-  (cell) =>
-    listIn(cell) ??
-    cell
-      .split(',')
-      .map((key) => key.trim())
-      .filter(Boolean),
-);
+export const keys = z.string().transform((cell) => listIn(cell) ?? cell.split(/[\s,]*,[\s,]*/).filter(Boolean));
 
 /** Tags with common separators, without duplicates; or a JSON array, which stays unchanged. */
 export const tags = z

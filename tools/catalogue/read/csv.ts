@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -41,16 +42,14 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     throw new ImportError(`${name} cannot be read (${error.code}). Make it readable, or remove it.`);
   });
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new ImportError(`${name} is not in UTF-8. Save it as "CSV UTF-8", or remove it.`);
-  }
+  if (!isUtf8(bytes)) throw new ImportError(`${name} is not in UTF-8. Save it as "CSV UTF-8", or remove it.`);
   // Remove byte-order marks and the like, and the lines that npm prints before --template if it runs without -s.
-  text = text.replace(/^\p{Cf}+/u, '').replace(/^(\s*>.*\n)+\s*/, '');
-  const named = SEP.exec(text)?.[1];
-  text = text.replace(SEP, '');
+  const content = bytes
+    .toString()
+    .replace(/^\p{Cf}+/u, '')
+    .replace(/^(\s*>.*\n)+\s*/, '');
+  const named = SEP.exec(content)?.[1];
+  const text = content.replace(SEP, '');
   // The first delimiter in the header decides, because names of columns contain none.
   const delimiter = named ?? /[,;\t]/.exec(text)?.[0] ?? ',';
   const [first, ...rows] = rowsIn(text, delimiter);
@@ -70,11 +69,7 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
 /** Matches white space and invisible characters at both ends. */
 const ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 
-interface RawRow {
-  line: number;
-  cells: string[];
-  fault?: string;
-}
+type RawRow = Omit<CsvRecord, 'cells'> & { cells: string[] };
 
 const QUOTES = 'It has an unmatched quote ("). Put the whole cell in quotes, and write "" for a quote in it';
 
@@ -113,15 +108,12 @@ function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: s
   const faults = fault ? [fault] : [];
   if (!fault && cells.slice(header.length).some((cell) => cell !== '')) {
     const counts = `It has ${cells.length} cells, and the header has ${header.length} columns`;
-    const name = NAMES_OF_DELIMITERS[delimiter] ?? delimiter;
-    faults.push(`${counts}. If a cell contains a ${name}, put it in quotes`);
+    faults.push(`${counts}. If a cell contains a ${NAMES_OF_DELIMITERS[delimiter] ?? delimiter}, put it in quotes`);
   }
   for (const [column, cell] of Object.entries(record)) {
     if (cell.includes('\0')) faults.push(`${column} contains a NUL character, which cannot be stored. Delete it`);
     if (isErrorValue(cell))
-      faults.push(
-        `${column} is "${cell}", an error of the spreadsheet. Correct it, or write "\\${cell}" for this text`,
-      );
+      faults.push(`${column} is "${cell}", an error of the spreadsheet. Correct it, or write "\\${cell}" for the text`);
   }
   return { line, cells: record, ...(faults.length > 0 && { fault: faults.join('. ') }) };
 }

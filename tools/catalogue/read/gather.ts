@@ -94,10 +94,7 @@ const FOREIGN = /^audio\/(ogg|opus|webm)$/;
 
 function formatNotes(recordings: [string, FoundFile][]): Problem[] {
   const files = recordings.filter(([, { type }]) => FOREIGN.test(type)).map(([file]) => file);
-  return noteAbout(
-    files,
-    'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that also run there.',
-  );
+  return noteAbout(files, 'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that run there.');
 }
 
 const factNotes = (files: string[]) =>

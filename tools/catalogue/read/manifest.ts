@@ -21,8 +21,7 @@ const Manifest = z.object({
   ),
 });
 
-export type Manifest = z.infer<typeof Manifest>;
-export type ExportedFile = Manifest['files'][string];
+export type ExportedFile = z.infer<typeof Manifest>['files'][string];
 
 /**
  * Reads the manifest of a folder. Returns its entries by file name, or none if the folder is not an export.
@@ -43,7 +42,6 @@ export async function readManifest(folder: string): Promise<Map<string, Exported
 
 /** Writes the manifest sorted by name, so that two exports of one catalogue are equal. */
 export async function writeManifest(folder: string, files: Map<string, ExportedFile>): Promise<void> {
-  const names = [...files.keys()].sort();
-  const manifest = { files: Object.fromEntries(names.map((name) => [name, files.get(name)])) };
-  await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+  const sorted = Object.fromEntries([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+  await writeFile(join(folder, MANIFEST), `${JSON.stringify({ files: sorted }, null, 2)}\n`);
 }

@@ -99,11 +99,8 @@ async function requireType(file: string, source: string, type: string): Promise<
   const found = await fileTypeFromFile(source);
   // Accept an animated PNG as a PNG.
   if (found?.mime.replace('apng', 'png') === type) return;
-  throw new Rejected(
-    found
-      ? `"${file}" is actually a .${found.ext} file. Rename it, or export it again.`
-      : `"${file}" is not an image. Export it again.`,
-  );
+  const problem = found ? `actually a .${found.ext} file. Rename it, or export` : 'not an image. Export';
+  throw new Rejected(`"${file}" is ${problem} it again.`);
 }
 
 const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');

@@ -12,10 +12,9 @@ export interface Tags {
 export function readTags(metadata: IAudioMetadata): Tags {
   const title = oneLine(firstOf(titleIn(metadata)));
   const description = withoutControls(firstOf(commentIn(metadata)));
-  const notes = [title, description].filter(isGarbled).map((text) => {
-    const start = `The tags say "${text.slice(0, 60)}", which looks garbled.`;
-    return `${start} Correct it in the tags of the file or in sounds.csv.`;
-  });
+  const notes = [title, description]
+    .filter(isGarbled)
+    .map((text) => `The tags say "${text.slice(0, 60)}", which looks garbled. Correct it there or in sounds.csv.`);
   return { ...(title && { title }), ...(description && { description }), notes };
 }
 

@@ -1,13 +1,6 @@
 import type { Problem } from '../shared/problems.ts';
 import { SHEET, type Sheet, type SheetRow } from './sheet.ts';
 
-interface Rows {
-  usable: SheetRow[];
-  rejected: Problem[];
-  /** Recordings with a faulty row, which are not imported until the row is corrected. */
-  unusable: Set<string>;
-}
-
 /**
  * Removes the rows of the sheet that are faulty, duplicate, or name a missing file or category.
  * @param slugOf finds a category by its slug or name
@@ -16,9 +9,10 @@ export function usableRows(
   { rows, rejected: unknownColumns }: Sheet,
   isRecording: (file: string) => boolean,
   slugOf: (text: string) => string | undefined,
-): Rows {
+) {
   const usable: SheetRow[] = [];
-  const rejected = [...unknownColumns];
+  const rejected: Problem[] = [...unknownColumns];
+  /** Recordings with a faulty row, which are not imported until the row is corrected. */
   const unusable = new Set<string>();
   const reject = ({ line }: SheetRow, faults: string[], end: string) =>
     rejected.push({ where: `${SHEET} line ${line}`, reason: `${faults.join('. ')}${end}` });

@@ -74,17 +74,14 @@ export async function walk(folder: string, manifest: Map<string, ExportedFile>):
     }
   };
   await look(folder, '', false);
-  const [first, ...more] = system;
-  const where = more.length === 0 ? first : `${first} (${system.length} folders)`;
-  if (where)
-    found.notes.push({
-      where,
-      reason: 'Skipped: recycle bins, snapshots and other folders of a NAS or an operating system are not imported.',
-    });
+  const where = system.length > 1 ? `${system[0]} (${system.length} folders)` : system[0];
+  if (where) found.notes.push({ where, reason: SKIPPED });
   return found;
 }
 
 const isWithin = (folder: string, other: string) => join(folder, sep).startsWith(join(other, sep));
+const SKIPPED = 'Skipped: recycle bins, snapshots and other folders of a NAS or an operating system are not imported.';
+const TAKEN = 'Another file has this name, with its accents written in another form of Unicode. Rename one.';
 const OVERLAP = 'which overlaps with a folder that is read. Replace the link by the files, or remove it.';
 
 /** Folders of NAS devices, Windows, macOS and Linux for deleted files, snapshots, thumbnails and the like. */
@@ -112,11 +109,7 @@ function addFile(
   const type = exported?.type ?? typeOf(file);
   const found = { ...where, type, ...(exported && { exported }) };
   if (isSheet(posix.basename(file))) sheets.push(file);
-  else if (recordings.has(file) || pictures.has(file))
-    rejected.push({
-      where: file,
-      reason: 'Another file has this name, with its accents written in another form of Unicode. Rename one.',
-    });
+  else if (recordings.has(file) || pictures.has(file)) rejected.push({ where: file, reason: TAKEN });
   else if (exported) (exported.bucket === 'audio' ? recordings : pictures).set(file, found);
   else if (type.startsWith('audio/') && !NO_RECORDING.test(file)) recordings.set(file, found);
   else if (type.startsWith('image/')) pictures.set(file, found);

@@ -1,5 +1,6 @@
 import { SoundsError } from 'sounds-client';
-import { api } from './api.ts';
+import { api, ready } from './api.ts';
+import { devices } from './devices.ts';
 import { button, el, entitle, type Field, find, form, notify } from './dom.ts';
 import { play } from './player.ts';
 
@@ -21,8 +22,9 @@ function next(title: string, ...content: Node[]) {
 export async function signIn() {
   const { sign_up } = await api.config();
   const listen = async () => {
+    notify();
     await api.auth.signIn({ email: 'demo@example.com', password: 'demo-password' });
-    const { data } = await api.sounds.page({ limit: 20 });
+    const [{ data }] = await Promise.all([api.sounds.page({ limit: 20 }), ready]);
     if (data[0]) await play(data[0], data);
   };
   const enter = form([email, password], 'Sign in', async ({ email = '', password = '' }) => {
@@ -44,17 +46,16 @@ export async function signIn() {
 }
 
 export function signUp() {
-  const name: Field = { name: 'fullName', label: 'Name', autocomplete: 'name' };
-  const create = async ({ fullName = '', email = '', password = '' }) => {
-    const account = { fullName, email, password };
+  const create = async ({ email = '', password = '' }) => {
+    const account = { email, password };
     const { needsEmailConfirmation } = await api.auth.signUp(account);
     if (needsEmailConfirmation) confirm(account);
   };
-  return [form([name, email, newPassword], 'Create the account', create)];
+  return [form([email, newPassword], 'Create the account', create)];
 }
 
-/** Asks for the code of a sign-up. Keeps name and password in memory, because they are sent with the code. */
-function confirm(account: { email: string; password: string; fullName?: string }) {
+/** Asks for the code of a sign-up. Keeps the password in memory, because it is sent with the code. */
+function confirm(account: { email: string; password: string }) {
   const verify = ({ code = '' }) => api.auth.verify({ type: 'signup', code, ...account });
   const again = button('Send again', () => api.auth.resend(account));
   next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again);
@@ -92,6 +93,8 @@ export async function account() {
   return [
     el('p', {}, [full_name, email].filter(Boolean).join(', ')),
     button('Sign out', () => api.auth.signOut()),
+    el('h2', {}, 'Devices'),
+    ...(await devices()),
     el('h2', {}, 'Your data'),
     button('Download everything that is stored about you', download),
     el('h2', {}, 'Change the password'),

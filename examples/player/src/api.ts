@@ -1,6 +1,6 @@
 import { type Category, createSounds, type Favorite, type SessionEvent, type Wait } from 'sounds-client';
 
-// Events between the parts of the page. `player` and `favorites` have no data.
+// Events between the parts of the page. `player`, `favorites` and `positions` have no data.
 declare global {
   interface WindowEventMap {
     session: CustomEvent<SessionEvent>;
@@ -21,13 +21,15 @@ export type Preview = NonNullable<Favorite['sounds']>;
 
 // Data of the copy on the device that all screens need.
 export const favorites = new Set<string>();
+/** Seconds at which the user stopped, by the id of the sound. */
+export const positions = new Map<string, number>();
 export let categories: Category[] = [];
 /** Most frequent tags. */
 export let tags: string[] = [];
 let syncedAt: Date | null = null;
 
 async function read() {
-  const [sounds, liked] = await Promise.all([api.offline.list(), api.offline.favorites()]);
+  const [sounds, liked, heard] = await Promise.all([api.offline.list(), api.offline.favorites(), api.progress.list()]);
   categories = await api.offline.categories();
   syncedAt = await api.offline.syncedAt();
   const counts: Record<string, number> = {};
@@ -37,21 +39,35 @@ async function read() {
   favorites.clear();
   for (const { sound_id } of liked) favorites.add(sound_id);
   dispatchEvent(new Event('favorites'));
+  positions.clear();
+  for (const { sound_id, position_sec, sounds } of heard)
+    if (canResume(position_sec, sounds?.duration_sec)) positions.set(sound_id, position_sec);
+  dispatchEvent(new Event('positions'));
 }
+
+/** Ignores the first and the last 15 seconds, which other apps may have saved. */
+const canResume = (seconds: number, length?: number | null) => seconds >= 15 && !(length && seconds > length - 15);
 
 /** Updates the copy. If this fails, the next call updates it. */
 async function sync() {
   if ((await api.auth.user()) === null) return;
-  await read();
   await api.offline.sync().catch(() => {});
   await read();
 }
 
-/** Settles when the first copy has been made or has failed. */
-export let ready = sync();
+/** Settles when the copy of the last visit has been read, which needs no network. */
+export const restored = api.auth.user().then((user) => (user ? read() : undefined));
+
+/** Settles when the copy has been updated or made, which is not tried without a network. */
+export let ready = restored.then(() => (copyInUse() ? undefined : sync()));
 addEventListener('online', sync);
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) void api.progress.flush().catch(() => {});
+  else void sync();
+});
 addEventListener('session', ({ detail: { type } }) => {
   if (type === 'signedIn') ready = sync();
+  if (type === 'signedOut') positions.clear();
 });
 
 /** Returns the date of the copy if there is no network. Otherwise, or without a copy, returns null. */
@@ -67,4 +83,12 @@ export async function setFavorite(id: string, isFavorite: boolean) {
   else favorites.delete(id);
   dispatchEvent(new Event('favorites'));
   await (isFavorite ? api.favorites.add(id) : api.favorites.remove(id));
+}
+
+/** Saves where the user is in a sound. Null removes the position. */
+export async function savePosition(id: string, seconds: number | null) {
+  await api.progress.save(id, seconds);
+  if (seconds === null) positions.delete(id);
+  else positions.set(id, seconds);
+  dispatchEvent(new Event('positions'));
 }

@@ -1,16 +1,18 @@
-import { categoryOf, type Preview } from './api.ts';
+import { categoryOf, type Preview, restored } from './api.ts';
 import { button, el, find, icon } from './dom.ts';
-import { clock, coverOf, heart, heartOf, pageOf, picture } from './parts.ts';
+import { clock, coverOf, heart, heartOf, pageOf, picture, showCover, waveform } from './parts.ts';
 import * as player from './player.ts';
+import { evenness, volume } from './volume.ts';
 
 // Shows the current sound at the bottom of every screen, or `open` on the whole screen. Its elements never change.
 
 const bar = find('#bar');
-const cover = picture('');
+const cover = picture();
 const title = el('strong', { dir: 'auto' });
 const state = el('span', { role: 'status' });
 const time = el('time');
-const seek = el('input', { type: 'range', value: '0', ariaLabel: 'Position', className: 'more' });
+const seek = el('input', { type: 'range', value: '0', ariaLabel: 'Position' });
+const wave = el('div', { className: 'wave more', dir: 'ltr' }, seek);
 const favorite = heart({ id: '', title: '' } as Preview);
 const middle = button(icon('play'), player.toggle, { ariaLabel: 'Play', className: 'primary middle' });
 const previous = button(icon('previous'), () => player.skip(-1), { ariaLabel: 'Previous' });
@@ -35,16 +37,6 @@ sleep.onchange = () => {
   if (sleep.value !== '0') timer = window.setTimeout(end, Number(sleep.value) * 60_000);
 };
 
-const volume = el('input', { type: 'range', max: '1', step: '0.05', ariaLabel: 'Volume' });
-volume.oninput = () => {
-  player.element.volume = Number(volume.value);
-  localStorage.setItem('volume', volume.value);
-};
-player.element.volume = 0.5; // iOS ignores this
-volume.hidden = player.element.volume !== 0.5;
-volume.value = localStorage.getItem('volume') ?? '1';
-player.element.volume = Number(volume.value);
-
 const expand = button(cover, () => setOpen(true), { className: 'expand', ariaLabel: 'Now playing' });
 const shrink = button(icon('close'), () => setOpen(false), { className: 'shrink', ariaLabel: 'Close' });
 
@@ -59,14 +51,14 @@ addEventListener('hashchange', () => setOpen(false));
 
 const track = el('div', { className: 'track' }, title, el('span', {}, time, ' ', state));
 const controls = el('div', { className: 'controls' }, previous, middle, next, loop);
-const extras = el('div', { className: 'controls more' }, sleep, volume, about);
-bar.append(shrink, expand, track, favorite, controls, seek, extras);
+const extras = el('div', { className: 'controls more' }, sleep, evenness, volume, about);
+bar.append(shrink, expand, track, favorite, controls, wave, extras);
 title.onclick = () => setOpen(true);
 
 const labels: { [name in player.State]?: string } = { idle: 'Play', paused: 'Play', failed: 'Try again' };
 
 addEventListener('player', () => {
-  const { state: current, sound, reason, ...neighbours } = player.now();
+  const { state: current, sound, measured, reason, ...neighbours } = player.now();
   bar.hidden = sound === null;
   if (sound === null) setOpen(false);
   const wait = navigator.onLine ? 'Loading …' : 'Waiting for the network …';
@@ -77,6 +69,7 @@ addEventListener('player', () => {
   next.ariaDisabled = neighbours.next ? null : 'true';
   for (const item of document.querySelectorAll<HTMLButtonElement>('.listen'))
     item.ariaCurrent = item.value === sound?.id ? 'true' : null;
+  wave.style.setProperty('--wave', waveform(measured?.waveform));
   showTime();
   session.playbackState = sound === null ? 'none' : player.element.paused ? 'paused' : 'playing';
   const artwork = sound ? [{ src: coverOf(sound) }] : [];
@@ -84,7 +77,7 @@ addEventListener('player', () => {
   if (sound === null || favorite.value === sound.id) return;
   Object.assign(favorite, heartOf(sound));
   title.textContent = sound.title;
-  cover.src = coverOf(sound);
+  showCover(cover, sound);
   about.href = pageOf(sound.id);
 });
 
@@ -93,6 +86,7 @@ function showTime() {
   seek.max = String(length);
   seek.value = String(player.position());
   time.textContent = `${clock(player.position())}\u00a0/\u00a0${clock(length)}`;
+  wave.style.setProperty('--played', `${(100 * player.position()) / (length || 1)}%`);
   seek.setAttribute('aria-valuetext', time.textContent);
 }
 player.element.ontimeupdate = player.element.ondurationchange = showTime;
@@ -119,4 +113,4 @@ addEventListener('keydown', (event) => {
   event.preventDefault();
 });
 
-player.restore();
+void restored.finally(player.restore);

@@ -1,5 +1,5 @@
 import { account, deletion, forgot, signIn, signUp } from './account.ts';
-import { api } from './api.ts';
+import { api, restored } from './api.ts';
 import { el, entitle, fill, find, notify, texts, waitText } from './dom.ts';
 import { stop } from './player.ts';
 import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
@@ -49,12 +49,23 @@ addEventListener('wait', ({ detail }) => notify(waitText(detail), (detail.until.
 const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 
 addEventListener('session', ({ detail: event }) => {
+  if (event.type === 'notStored') notify('This browser cannot store the sign-in. Sign in again after a reload.');
   if (event.type === 'refreshed' || event.type === 'notStored') return;
   stop();
   // Keep a shared address, so that it is shown after sign-in.
   if (event.type === 'signedOut' || location.hash in forGuests) history.replaceState(null, '', '#/');
-  notify(event.type === 'signedOut' ? partings[event.reason] : '');
+  if (event.type === 'signedOut') notify(partings[event.reason]);
   void show();
 });
 
-void show();
+/** Lets the page open without a network. Adds the files of the first visit, which were loaded before the worker. */
+async function keepPage() {
+  await navigator.serviceWorker.register('/worker.js');
+  if (navigator.serviceWorker.controller) return;
+  const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+  const files = loaded.filter((name) => name.startsWith(location.origin) && !name.includes('/api/'));
+  await (await caches.open('page')).addAll(['/', ...files]);
+}
+
+void restored.finally(show);
+if (navigator.serviceWorker) void keepPage(); // which browsers lack without HTTPS

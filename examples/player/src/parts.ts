@@ -1,4 +1,5 @@
-import { api, categoryOf, favorites, type Preview, setFavorite } from './api.ts';
+import { thumbHashToDataURL } from 'thumbhash';
+import { api, categoryOf, favorites, type Preview, positions, setFavorite } from './api.ts';
 import { button, el, fill, icon } from './dom.ts';
 import { now, play } from './player.ts';
 
@@ -10,10 +11,48 @@ const noCover = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 export const coverOf = (sound: Pick<Preview, 'cover_image_url'>) => api.coverUrl(sound) ?? noCover;
 
-export function picture(src: string) {
-  const image = el('img', { loading: 'lazy', src, alt: '' });
-  image.onerror = () => Object.assign(image, { src: noCover, onerror: null });
+type Cover = Pick<Preview, 'cover_image_url' | 'cover_placeholder'>;
+
+/** Shows a cover, and its placeholder until it has loaded. */
+export function showCover(image: HTMLImageElement, sound: Cover) {
+  const hash = Uint8Array.from(atob(sound.cover_placeholder ?? ''), (char) => char.charCodeAt(0));
+  image.style.backgroundImage = hash.length > 0 ? `url(${thumbHashToDataURL(hash)})` : '';
+  image.src = coverOf(sound);
+}
+
+export function picture(sound?: Cover) {
+  const image = el('img', { loading: 'lazy', alt: '' });
+  image.onerror = () => Object.assign(image, { src: noCover });
+  if (sound) showCover(image, sound);
   return image;
+}
+
+/** Shows on a cover how far the user has listened. */
+function showHeard(bar: HTMLProgressElement) {
+  bar.value = positions.get(bar.dataset['sound'] ?? '') ?? 0;
+  bar.hidden = bar.value === 0;
+  bar.ariaLabel = `${clock(bar.max - bar.value)} left`;
+}
+addEventListener('positions', () => {
+  for (const one of document.querySelectorAll('progress')) showHeard(one);
+});
+
+/** Returns the cover of a sound in a list. */
+function cover(sound: Preview) {
+  const bar = el('progress', { max: sound.duration_sec || 1 });
+  bar.dataset['sound'] = sound.id;
+  showHeard(bar);
+  return el('span', { className: 'cover' }, picture(sound), bar);
+}
+
+/** Returns the image of a waveform as CSS. A sound that was not measured gets a line. */
+export function waveform(peaks: readonly number[] | null = null) {
+  const heightOf = (at: number) => Math.max(4, ...(peaks?.slice(at, at + 2) ?? []));
+  const bars = Array.from({ length: 100 }, (_, at) => `M${at + 0.5} ${50 - heightOf(2 * at) / 2}v${heightOf(2 * at)}`);
+  const box = 'viewBox="0 0 100 100" preserveAspectRatio="none"';
+  const path = `<path stroke="#000" stroke-width=".6" d="${bars.join('')}"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" ${box}>${path}</svg>`;
+  return `url("data:image/svg+xml,${encodeURIComponent(svg)}")`;
 }
 
 addEventListener('favorites', () => {
@@ -41,8 +80,7 @@ export function item(sound: Preview, _index: number, list: readonly Preview[]) {
   const { id, title } = sound;
   const name = el('strong', { dir: 'auto' }, title);
   const text = el('span', {}, name, el('small', {}, factsOf(sound).filter(Boolean).join(' · ')));
-  const cover = picture(coverOf(sound));
-  const listen = el('button', { type: 'button', className: 'listen', value: id }, cover, text);
+  const listen = el('button', { type: 'button', className: 'listen', value: id }, cover(sound), text);
   // Ignore the other clicks of a double click.
   listen.onclick = ({ detail }) => void (detail < 2 && play(sound, list));
   if (now().sound?.id === id) listen.ariaCurrent = 'true';

@@ -1,5 +1,5 @@
-import { attachAudio, SoundsError } from 'sounds-client';
-import { api, type Preview } from './api.ts';
+import { attachAudio, type CopiedSound, type SoundDetail, SoundsError } from 'sounds-client';
+import { api, type Preview, positions, savePosition } from './api.ts';
 import { textOf, waitText } from './dom.ts';
 
 /**
@@ -12,6 +12,8 @@ export const element = new window.Audio();
 
 let state: State = 'idle';
 let sound: Preview | null = null;
+/** The sound with its loudness and its waveform, which lists do not contain. */
+let measured: SoundDetail | CopiedSound | null = null;
 /** List that contains the sound, for the next and the previous one. */
 let list: readonly Preview[] = [];
 /** Reason for a failure or a wait, shown to the user. */
@@ -22,7 +24,7 @@ let startAt = 0;
 let opening = new AbortController();
 let detach = () => {};
 
-export const now = () => ({ state, sound, reason, next: neighbour(1), previous: neighbour(-1) });
+export const now = () => ({ state, sound, measured, reason, next: neighbour(1), previous: neighbour(-1) });
 
 function enter(next: State, why = '') {
   state = next;
@@ -42,17 +44,31 @@ export function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
   return state === 'loading' ? undefined : toggle();
 }
 
-/** Starts a sound. A newer call aborts an older one. */
-async function start(wanted: Preview, from: readonly Preview[], position = 0) {
+/** Gets loudness and waveform from the copy of the catalogue, or without a copy from the service. */
+async function measure({ id }: Preview) {
+  measured = null;
+  const found = (await api.offline.get(id)) ?? (await api.sounds.get(id).catch(() => null));
+  if (id !== sound?.id) return;
+  measured = found;
+  dispatchEvent(new Event('player'));
+}
+
+/** Starts a sound, by default where the user stopped. A newer call aborts an older one. */
+async function start(wanted: Preview, from: readonly Preview[], again = 0) {
   release();
-  [sound, list, isCounted, startAt] = [wanted, from, position > 0, 0];
+  const position = again || (positions.get(wanted.id) ?? 0);
+  [sound, list, isCounted, startAt] = [wanted, from, again > 0, position];
+  const measuring = measure(wanted);
   const { signal } = opening;
   enter('loading');
   try {
     const audio = await api.sounds.audio(wanted.id, { signal });
     signal.throwIfAborted();
     if (audio.url === null) return enter('failed', 'There is no audio of this sound.');
-    detach = attachAudio(element, audio, () => enter('failed', 'This sound cannot be played now.'));
+    await measuring;
+    signal.throwIfAborted();
+    const onFailure = () => enter('failed', 'This sound cannot be played now.');
+    detach = attachAudio(element, audio, { onFailure, progress: { save: savePosition } });
     if (position > 0) element.currentTime = position;
     await element.play();
   } catch (error) {
@@ -134,4 +150,5 @@ export function restore() {
   if (kept === null) return;
   [sound, list, startAt] = JSON.parse(kept);
   enter('paused');
+  if (sound) void measure(sound);
 }

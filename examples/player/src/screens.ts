@@ -1,13 +1,15 @@
 import type { Filters } from 'sounds-client';
-import { api, categories, copyInUse, type Preview, ready, tags } from './api.ts';
+import { api, categories, copyInUse, type Preview, positions, ready, tags } from './api.ts';
 import { button, el, entitle, icon, notify } from './dom.ts';
-import { coverOf, endlessList, factsOf, heart, item, picture } from './parts.ts';
+import { endlessList, factsOf, heart, item, picture } from './parts.ts';
 import { play } from './player.ts';
 
 export async function home() {
   const [sections] = await Promise.all([copyInUse() ? api.offline.home() : api.home(), ready]);
-  const filled = sections.filter(({ sounds }) => sounds.length > 0);
-  const show = ({ title, sounds }: (typeof sections)[number]) => [
+  const heard = (await api.progress.list()).filter(({ sound_id }) => positions.has(sound_id));
+  const unfinished = { title: 'Continue listening', sounds: shown(heard).slice(0, 6) };
+  const filled = [unfinished, ...sections].filter(({ sounds }) => sounds.length > 0);
+  const show = ({ title, sounds }: { title: string; sounds: Preview[] }) => [
     el('h2', { dir: 'auto' }, title),
     el('ul', { className: 'cards' }, ...sounds.map(item)),
   ];
@@ -81,7 +83,7 @@ export async function browse() {
   return [form, results];
 }
 
-/** Returns the sounds of favorites or of the history, without hidden sounds, which are null. */
+/** Returns the sounds of favorites, history or positions, without hidden sounds, which are null. */
 const shown = (list: { sounds: Preview | null }[]) => list.flatMap(({ sounds }) => sounds ?? []);
 
 export async function favoriteSounds() {
@@ -131,7 +133,7 @@ export async function soundPage() {
   const hrefOf = (tag: string) => `#/browse?${new URLSearchParams({ tag })}`;
   const chip = (tag: string) => el('a', { className: 'chip', href: hrefOf(tag) }, tag);
   return [
-    picture(coverOf(sound)),
+    picture(sound),
     el('p', {}, el('small', {}, facts.filter(Boolean).join(' · '))),
     el('div', { className: 'controls' }, listen, heart(sound), button('Copy the address', copy)),
     el('p', { dir: 'auto' }, description ?? ''),

@@ -90,11 +90,12 @@ export async function open(page: Page, screen: string, heading = screen) {
   await page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
 }
 
-/** Returns whether the content fits into the page and its parts. */
+/** Returns whether the content fits into the page and its parts, which scroll only vertically, and the bar not at all. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].map((name) => document.querySelector(name)).every(
-      ({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)`,
+      ({ id, scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+        scrollWidth <= clientWidth && (id !== 'bar' || scrollHeight <= clientHeight))`,
   );
 
 /** Returns the title of the sound in the bar. */

@@ -1,32 +1,7 @@
-// Runs the code of kotlin.md against the service and prints the results. The code replaces the comment in capitals.
+// Runs the code of kotlin.md against the service and prints the results. The code replaces the comments in capitals.
 package sounds.guide
 
-import java.io.File
-import java.io.IOException
-import java.util.UUID
-import java.util.concurrent.TimeUnit.SECONDS
-import javax.crypto.Cipher
-import javax.crypto.KeyGenerator
-import javax.crypto.SecretKey
-import javax.crypto.spec.GCMParameterSpec
-import kotlin.random.Random
-import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.NonCancellable
-import kotlinx.coroutines.delay
-import kotlinx.coroutines.job
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.runBlocking
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
-import kotlinx.coroutines.withContext
-import okhttp3.HttpUrl.Companion.toHttpUrl
-import okhttp3.MediaType.Companion.toMediaType
-import okhttp3.OkHttpClient
-import okhttp3.Request
-import okhttp3.RequestBody.Companion.toRequestBody
-import org.json.JSONArray
-import org.json.JSONObject
+// THE IMPORTS OF kotlin.md
 
 // Declares the part of Media3 that the code uses, because Media3 is not on Maven Central.
 class PlaybackException(cause: Throwable) : Exception(cause)
@@ -48,6 +23,7 @@ class ExoPlayer {
 
 lateinit var base: String
 lateinit var session: Session
+lateinit var accounts: Accounts
 val outbox = Outbox()
 var unavailable = 0
 fun showUnavailable() { unavailable++ }
@@ -55,16 +31,21 @@ fun showUnavailable() { unavailable++ }
 // Paths whose next call fails as if there were no network.
 val broken = mutableSetOf<String>()
 val http = OkHttpClient.Builder().callTimeout(20, SECONDS).readTimeout(20, SECONDS)
+    .addInterceptor { it.proceed(it.request().newBuilder().header("User-Agent", "Sounds/1.2 (Pixel)").build()) }
     .addInterceptor { if (broken.remove(it.request().url.encodedPath)) throw IOException() else it.proceed(it.request()) }
     .build()
 
 class Outbox {
-    val favorites = mutableMapOf<String, Boolean>()
-    val plays = mutableListOf<JSONObject>()
-    fun favorites() = favorites.toMap()
-    fun removeFavorite(id: String, ifStill: Boolean) = favorites.remove(id, ifStill)
-    fun plays() = plays.toList()
-    fun removePlays(ids: List<String>) = plays.removeAll { it.getString("id") in ids }
+    val wanted = mutableMapOf<String, Boolean>()
+    val waiting = mutableListOf<JSONObject>()
+    val places = mutableMapOf<String, JSONObject>()
+    fun favorites() = wanted.toMap()
+    fun removeFavorite(id: String, ifStill: Boolean) = wanted.remove(id, ifStill)
+    fun plays() = waiting.toList()
+    fun removePlays(sent: List<JSONObject>) { waiting.removeAll(sent) }
+    fun setPosition(entry: JSONObject) { places[entry.getString("sound_id")] = entry }
+    fun positions() = places.values.toList()
+    fun removePositions(sent: List<JSONObject>) { places.values.removeAll { entry -> sent.any { it === entry } } }
 }
 
 // THE CODE OF kotlin.md
@@ -93,7 +74,7 @@ fun main(args: Array<String>) = runBlocking {
     val key = KeyGenerator.getInstance("AES").generateKey()
     val store = FileTokens(File(folder, "session"), key)
     session = Session(base, http, store)
-    val accounts = Accounts(base, http, store)
+    accounts = Accounts(base, http, store)
 
     println("storage ${config(File(folder, "config")).getString("storage_url").startsWith("http")}")
     broken += "/api/v1/config"
@@ -113,15 +94,15 @@ fun main(args: Array<String>) = runBlocking {
     println("refreshed after a 401 ${refreshed.refresh != issued.refresh}")
 
     store.save(Tokens(refreshed.access, refreshed.refresh, 0))
-    outbox.favorites += mapOf(id to true, UUID.randomUUID().toString() to true)
+    outbox.wanted += mapOf(id to true, UUID.randomUUID().toString() to true)
     sendFavorites()
     println("refreshed before the end ${store.load()!!.refresh != refreshed.refresh}")
 
     fun play(sound: String) = JSONObject().put("id", UUID.randomUUID().toString()).put("sound_id", sound)
         .put("played_at", java.time.Instant.now().toString())
-    outbox.plays += listOf(play(id), play("no id"), play(id))
+    outbox.waiting += listOf(play(id), play("no id"), play(id))
     sendPlays()
-    println("waiting ${outbox.favorites.size} ${outbox.plays.size}")
+    println("waiting ${outbox.wanted.size} ${outbox.waiting.size}")
 
     val copy = MemoryCopy()
     sync(copy)
@@ -143,4 +124,35 @@ fun main(args: Array<String>) = runBlocking {
     coroutineContext.job.children.forEach { it.join() }
     playback.onPlayerError(missing)
     println("opened ${player.opened} unavailable $unavailable")
+
+    saveProgress(id, 1.0)
+    saveProgress(id, 75.5)
+    saveProgress("no id", 20.0)
+    sendProgress()
+    println("positions ${positions().map { it.getDouble("position_sec") }} waiting ${outbox.places.size}")
+    println("start ${startOf(10.0, 300.0)} ${startOf(75.5, 300.0)} ${startOf(290.0, 300.0)}")
+
+    val file = download(args[6], folder)!!
+    val bytes = file.readBytes()
+    check(file.renameTo(File("${file.path}.part")))
+    File("${file.path}.part").writeBytes(bytes.copyOf(100))
+    println("downloaded ${bytes.size} resumed ${download(args[6], folder)!!.readBytes().contentEquals(bytes)}")
+    println("no audio ${download(UUID.randomUUID().toString(), folder)}")
+
+    println("history ${dataOf(history()).map { it.getInt("plays") }}")
+    clearHistory()
+    println("cleared ${dataOf(history()).size} ${positions().size}")
+
+    println("devices ${devices().any { it.optString("user_agent") == "Sounds/1.2 (Pixel)" }}")
+    signOutDevice()
+    println("others signed out ${devices().map { it.getBoolean("is_current") }}")
+    println("export ${export().toString().contains(email)}")
+    changePassword(email, password, "staple battery horse")
+    println("wrong current password ${reasonOf { changePassword(email, password, "another one here") }}")
+    signOut()
+    println("signed out ${reasonOf { devices() }}")
+
+    println("with Google ${accounts.signInWith(args[7], args[8])} ${hashOf(args[8])}")
+    deleteAccount()
+    println("deleted ${store.load() == null} ${reasonOf { accounts.signIn(email, "staple battery horse") }}")
 }

@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { documentText } from '@sounds-service/dev/openapi';
+import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import { expect } from 'vitest';
 import { bearer } from '../../../test/support/api.ts';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
@@ -91,6 +93,7 @@ const test = base.extend<{ service: Service }>({
     const session = await signUp(api);
     const { email } = session.user;
     await api.patch('/me/customer').auth(session.access_token, bearer).send({ full_name: 'Ada' }).expect(200);
+    await api.post('/auth/signin').send({ email, password }).expect(200); // makes this client a trusted one
     await Promise.all(Array.from({ length: 5 }, () => api.post('/auth/recover').send({ email }).expect(200)));
 
     const work = await mkdtemp(join(tmpdir(), 'sounds-service-clients-'));
@@ -161,7 +164,7 @@ test('the Go client completes the calls of an app and accepts unknown values', a
 
 test('the Kotlin client and the code of kotlin.md complete the calls of an app', {
   timeout: 20 * 60_000, // Maven downloads a compiler in the first run.
-}, async ({ service, api, skip }) => {
+}, async ({ service, api, sql, skip }) => {
   skip(lacking.length > 0, remedies);
   const { work, args, expected } = service;
   const sources = join(work, 'kotlin');
@@ -170,11 +173,14 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
   await copyFile('examples/clients/UseClient.kt', join(sources, 'UseClient.kt'));
   const page = await readFile('examples/clients/kotlin.md', 'utf8');
   const blocks = [...page.matchAll(/(?<=```kotlin\n).*?(?=\n```)/gs)].map(String);
-  const code = blocks.filter((block) => !block.includes('"AndroidKeyStore"')).join('\n\n');
+  const needsPhone = /^dependencies|"AndroidKeyStore"|context: Context|activity: Activity/;
+  const [imports = '', ...code] = blocks.filter((block) => !needsPhone.test(block));
   const frame = await readFile('examples/clients/Guide.kt', 'utf8');
   await writeFile(
     join(sources, 'Guide.kt'),
-    frame.replace('// THE CODE OF kotlin.md', () => code),
+    frame
+      .replace('// THE IMPORTS OF kotlin.md', () => imports.replace(/\n\/\/ For the code that needs Android.*/s, ''))
+      .replace('// THE CODE OF kotlin.md', () => code.join('\n\n')),
   );
   const pom = resolve('examples/clients/pom.xml');
   await run(work, 'mvn', ['--batch-mode', '--quiet', '--file', pom, `-Dwork=${work}`, 'compile']);
@@ -183,7 +189,11 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
     run(work, 'java', ['-cp', 'target/classes:lib/*', main, ...programArgs]);
   expect(await runKotlin('sounds.client.UseClientKt')).toBe(expected + readFromNewer);
   const { user } = await signUp(api); // the code of the guide needs an account below the limits
-  expect((await runKotlin('sounds.guide.GuideKt', args.with(1, user.email))).split('\n')).toEqual([
+  const audio_path = await storeFile('audio', 'clients/long.mp3', 'audio/mpeg', 'sound'.repeat(1000));
+  const long = await addSound(sql, { title: 'Long', audio_path });
+  const identity = [await makeIdToken({ email: user.email, nonce: 'n-0S6_WzA2Mj' }), 'n-0S6_WzA2Mj'];
+  const guideArgs = [...args.with(1, user.email), long, ...identity];
+  expect((await runKotlin('sounds.guide.GuideKt', guideArgs)).split('\n')).toEqual([
     'storage true',
     'without a network true',
     'wrong password 401 invalid_credentials null true',
@@ -197,6 +207,19 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
     expect.stringMatching(/^copied [\da-f-]{36} .+$/),
     'kinds that are unknown 0',
     'opened [0, 7000] unavailable 1',
+    'positions [75.5] waiting 0',
+    'start 0.0 75.5 0.0',
+    'downloaded 5000 resumed true',
+    'no audio null',
+    'history [2]',
+    'cleared 0 0',
+    'devices true',
+    'others signed out [true]',
+    'export true',
+    'wrong current password 401 invalid_credentials null true',
+    'signed out 401 session_ended null false',
+    `with Google Home ${hash('sha256', 'n-0S6_WzA2Mj')}`,
+    'deleted true 401 invalid_credentials null true',
     '',
   ]);
 });

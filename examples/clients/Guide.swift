@@ -1,0 +1,145 @@
+// Runs the code of swift.md against the service and prints the results. The code replaces the comment in capitals.
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// Declares the part of AVFoundation that the code uses.
+struct CMTime: Sendable, Equatable { static let zero = CMTime(); var seconds = 0.0 }
+struct AVPlayerItem { init(url: URL) { precondition(url.scheme == "http") } }
+@MainActor final class AVPlayer {
+    static var opened: [Double] = []
+    func replaceCurrentItem(with item: AVPlayerItem?) {}
+    func seek(to time: CMTime) async { AVPlayer.opened.append(time.seconds) }
+    func currentTime() -> CMTime { CMTime(seconds: 7) }
+    func play() {}
+    func pause() {}
+}
+@MainActor var unavailable = 0
+@MainActor func showUnavailable() { unavailable += 1 }
+
+/// Value that all tasks may use.
+final class Locked<Value>: @unchecked Sendable {
+    private var value: Value
+    private let lock = NSLock()
+    init(_ value: Value) { self.value = value }
+    func use<Result>(_ change: (inout Value) throws -> Result) rethrows -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try change(&value)
+    }
+}
+
+struct MemoryStore: TokenStore {
+    let tokens = Locked<Tokens?>(nil)
+    func load() -> Tokens? { tokens.use { $0 } }
+    func save(_ new: Tokens) { tokens.use { $0 = new } }
+    func clear() { tokens.use { $0 = nil } }
+}
+
+struct MemoryOutbox: Sendable {
+    let favoritesById = Locked<[String: Bool]>([:]), waiting = Locked<[Play]>([]), places = Locked<[String: Position]>([:])
+    func favorites() throws -> [String: Bool] { favoritesById.use { $0 } }
+    func removeFavorite(_ id: String, ifStill value: Bool) throws { favoritesById.use { if $0[id] == value { $0[id] = nil } } }
+    func plays() throws -> [Play] { waiting.use { $0 } }
+    func removePlays(_ sent: [Play]) throws { waiting.use { $0.removeAll { play in sent.contains { $0.id == play.id } } } }
+    func setPosition(_ position: Position) throws { places.use { $0[position.sound_id] = position } }
+    func positions() throws -> [Position] { places.use { Array($0.values) } }
+    func removePositions(_ sent: [Position]) throws { places.use { $0 = $0.filter { !sent.contains($0.value) } } }
+}
+
+let arguments = CommandLine.arguments
+let base = URL(string: arguments[1])!
+let store = MemoryStore()
+let session = Session(base: base, store: store)
+let accounts = Accounts(base: base, store: store)
+let outbox = MemoryOutbox()
+
+// THE CODE OF swift.md
+
+struct MemoryCopy: Copy, Sendable {
+    var rows: [String: Data] = [:]
+    var next: String?
+    mutating func inTransaction(_ change: (inout MemoryCopy) throws -> Void) throws { try change(&self) }
+    mutating func put(_ kind: String, _ id: String, json: Data) { rows["\(kind) \(id)"] = json }
+    mutating func remove(_ kind: String, _ id: String) { rows["\(kind) \(id)"] = nil }
+    mutating func clear() { rows = [:] }
+}
+
+@MainActor func reason(_ call: @MainActor () async throws -> Void) async -> String {
+    do {
+        try await call()
+        return "none"
+    } catch let failure as Failure {
+        return "\(failure.status) \(failure.reason ?? "") \(failure.field ?? "") \(failure.requestID != nil)"
+    } catch { return "\(error)" }
+}
+
+@main @MainActor struct Guide {
+    static func main() async throws {
+        let (email, password, song, token, nonce) = (arguments[2], arguments[3], arguments[4], arguments[5], arguments[6])
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+
+        print("sign-up", try await config(kept: folder.appending(path: "config")).sign_up)
+        print("signed out", await reason { _ = try await allSounds() })
+        print("wrong password", await reason { _ = try await accounts.signIn(email, "wrong") })
+        print("short password", await reason { _ = try await accounts.signUp("new@example.com", "short", name: nil) })
+        print("signed in", try await accounts.signIn(email, password))
+
+        let issued = store.load()!
+        store.save(Tokens(access_token: "refused", refresh_token: issued.refresh_token, expires_in: 3600, receivedAt: .now))
+        let tasks = (1...6).map { _ in Task { try await allSounds() } }
+        var lists: [[Sound]] = []
+        for task in tasks { lists.append(try await task.value) }
+        print("sounds", lists.map(\.count), "refreshed", store.load()!.refresh_token != issued.refresh_token)
+
+        let id = lists[0].first { $0.id != song }!.id
+        outbox.favoritesById.use { $0 = [id: true, UUID().uuidString.lowercased(): true] }
+        try await sendFavorites()
+        let playedAt = await clock.now
+        let play = { Play(id: UUID().uuidString.lowercased(), sound_id: $0, played_at: playedAt) }
+        outbox.waiting.use { $0 = [play(id), play("no id"), play(id)] }
+        try await sendPlays()
+        print("waiting", try outbox.favorites().count, try outbox.plays().count)
+
+        var copy = MemoryCopy()
+        try await sync(&copy)
+        print("copied", String(decoding: copy.rows["sound \(id)"]!, as: UTF8.self).contains("title"))
+
+        try await saveProgress(id, 1)
+        try await saveProgress(id, 75.5)
+        try await saveProgress("no id", 20)
+        try await sendProgress()
+        print("positions", try await positions().map(\.position_sec!!), "waiting", try outbox.positions().count)
+        try await saveProgress(id, nil)
+        try await sendProgress()
+        print("positions", try await positions().count, start(at: 75.5, of: 300), start(at: 290, of: 300))
+
+        let file = try await download(song, into: folder)!
+        print("downloaded", try Data(contentsOf: file).count, try await download(song, into: folder) == file)
+        print("no audio", try await download(id, into: folder) as Any)
+
+        let playback = Playback()
+        try await playback.play(song, at: CMTime(seconds: 20))
+        try await playback.failed()
+        try await playback.failed()
+        print("opened", AVPlayer.opened, "unavailable", unavailable)
+
+        print("history", try await history().data.map(\.plays))
+        try await clearHistory(id)
+        print("cleared", try await history().data.count)
+        print("devices", try await devices().contains { $0.user_agent == "Sounds/1.2 (iPhone)" })
+        try await signOutDevice()
+        print("others signed out", try await devices().map(\.is_current))
+        print("export", try await export().count > 100)
+        try await changePassword(email, current: password, new: "staple battery horse")
+        print("wrong current", await reason { try await changePassword(email, current: password, new: "another one") })
+        try await signOut()
+        print("signed out", await reason { _ = try await devices() })
+        print("with Apple", try await accounts.signIn(idToken: token, nonce: nonce))
+        try await deleteAccount()
+        print("deleted", store.load() == nil, await reason { _ = try await accounts.signIn(email, "staple battery horse") })
+    }
+}

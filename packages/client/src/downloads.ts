@@ -96,22 +96,21 @@ export function createDownloads(options: DownloadOptions) {
   }
 
   /** Asks when premium ends if a file depends on it, and removes files long after. */
-  async function checkPremium(found: Found[]) {
+  async function checkPremium() {
     const premium: Found[] = [];
-    for (const file of found) if (file.version !== '' && (await isPremium(file))) premium.push(file);
+    for (const file of await folder.list()) if (file.version !== '' && (await isPremium(file))) premium.push(file);
     if (premium.length === 0) return;
     await askPremium().catch(() => {}); // without a network, the last date counts
     if ((await folder.premiumUntil()) + daysAfterPremium * dayMs > Date.now()) return;
     for (const { id, name } of premium) {
       await folder.mark(id); // the sound is downloaded again when there is premium
       await files.remove(name);
+      set(id, { status: 'failed', reason: 'locked' });
     }
   }
 
-  /** Continues downloads, tries failed ones again, and downloads recordings again that have changed. */
-  async function resume(): Promise<void> {
-    forgetAddresses(); // they may be those of earlier versions
-    await checkPremium(await folder.list());
+  /** Reads the states of all files. Those that are missing, or of an earlier version, wait. */
+  async function readStates() {
     const found = await folder.list();
     for (const id of new Set(found.map((file) => file.id))) {
       if (active.has(id)) continue;
@@ -119,13 +118,19 @@ export function createDownloads(options: DownloadOptions) {
       const file = found.find((each) => each.id === id && isComplete(each) && isOfVersion(each, version));
       set(id, file ? { status: 'ready', bytes: file.bytes } : { status: 'waiting' });
     }
-    await work();
+  }
+
+  async function resume(): Promise<void> {
+    forgetAddresses(); // they may be those of earlier versions
+    await readStates();
+    await Promise.all([work(), checkPremium()]);
   }
 
   const resumeSoon = () => void resume().catch(() => {});
   browser.addEventListener?.('online', resumeSoon);
   api.offline.subscribe(resumeSoon);
   api.session.subscribe(resumeSoon);
+  const started = readStates().catch(() => {});
   resumeSoon();
 
   return {
@@ -134,6 +139,7 @@ export function createDownloads(options: DownloadOptions) {
      * tried again.
      */
     async add(...ids: string[]): Promise<void> {
+      await started; // otherwise files that are complete would be requested
       for (const id of ids) {
         const { status } = states.get(id) ?? {};
         if (status && status !== 'failed') continue;

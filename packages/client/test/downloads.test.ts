@@ -195,6 +195,9 @@ test('premium sounds are refused without premium, and locked when it ends', asyn
   expect((await downloads.audioOf(id)).url).toMatch(/^file:/); // asks, because it may have been renewed
   await downloads.resume();
   network.before = () => 'cut';
+  const restarted = start(api, { files, fetch });
+  await restarted.add(id);
+  expect(restarted.states().get(id)).toMatchObject({ status: 'ready' });
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout'], now: Date.now() });
   onTestFinished(() => void vi.useRealTimers());
   const isLocked = async () => {

@@ -60,6 +60,12 @@ test('a replica answers catalogue reads, even if it lags, and the primary all ot
     '/catalogue/changes': 'list_catalogue_changes',
   };
   for (const path of Object.keys(reads)) await app.get(path).expect(200);
+  const change = (is_premium: boolean) =>
+    stack.sql`update public.sounds set is_premium = ${is_premium} where id = ${id}`;
+  await change(true); // the replica would not lock it yet
+  expect((await app.get(`/sounds/${id}`)).body.data.is_locked).toBe(true);
+  expect((await app.post('/sounds/files').send({ ids: [id] })).body.data).toMatchObject([{ is_locked: true }]);
+  await change(false);
   await app.post('/favorites').send({ sound_id: id }).expect(201);
   await app.post(`/sounds/${id}/play`).expect(200);
   await app.patch('/me/customer').send({ country: 'DE' }).expect(200);
@@ -88,7 +94,8 @@ test('a replica answers catalogue reads, even if it lags, and the primary all ot
   expect(new Set(namesOf('GET', replica))).toEqual(new Set(answered));
   expect([...namesOf('POST', replica), ...namesOf('GET', primary)]).toEqual([]);
   const personal = 'as_api_key add_favorite count_play list_favorites list_history get_customer touch_last_seen';
-  expect(namesOf('POST', primary)).toEqual(expect.arrayContaining(personal.split(' ')));
+  const locking = 'get_sound list_sound_files';
+  expect(namesOf('POST', primary)).toEqual(expect.arrayContaining(`${personal} ${locking}`.split(' ')));
 });
 
 test('a replica answers all lists while the primary is down', async ({ stack }) => {

@@ -55,7 +55,7 @@ async function startFilledProject() {
       ('-', '-', null, '{}', 'hand/F3.wav', null, true, 0),
       ('Silent', '\\-', 'gone', '{-}', null, 'hand/f3.png', true, 0),
       (${'Hidden\nunder  two lines'}, null, 'calm', null, null, null, false, 5)`;
-  await sql`update public.sounds set is_featured = true, frequency_hz = 174.61 where title = 'By hand'`;
+  await sql`update public.sounds set is_featured = true, is_premium = true, frequency_hz = 174.61 where title = 'By hand'`;
   await sql`
     insert into public.home_sections
       (slug, title, mode, rule_type, rule_value, rule_include_children, item_limit, sort_order)

@@ -18,7 +18,8 @@ import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder
 test('sounds.csv overrides tags, keeps and clears values, and must not be removed later', async ({ sql }) => {
   const elsewhere = newSlug('elsewhere'); // unique, because an earlier run may have imported this folder
   const texts = { title: 'Bowl in F3', description: 'Struck once', bowl_note: 'F3', frequency_hz: '174.61' };
-  const fields = { ...texts, duration_sec: '12.5', is_featured: true, is_active: false, sort_order: 7 };
+  const flags = { is_featured: true, is_premium: true, is_active: false };
+  const fields = { ...texts, duration_sec: '12.5', ...flags, sort_order: 7 };
   const { folder, next, sounds } = await imported(sql, {
     [`${elsewhere}/F3 bowl.mp3`]: mp3With([['COMM', utf8('eng\0Of the tags')]]),
     [`${elsewhere}/plain.wav`]: tone(),
@@ -31,7 +32,7 @@ ${elsewhere}\\plain.wav,CATEGORY @,{slow}`,
   });
   const cover_image_path = expect.stringMatching(/^pictures\/cover-\w+\.png$/);
   const bowl = { ...fields, tags: ['bowl', 'deep'], cover_image_path };
-  const plain = { title: 'Plain', tags: ['slow'], is_featured: false, is_active: true };
+  const plain = { title: 'Plain', tags: ['slow'], is_featured: false, is_premium: false, is_active: true };
   expect(await sounds()).toMatchObject([bowl, plain, { title: 'Other', tags: null }]);
   expect((await next()).stdout).toContain('0 new, 0 to update, 3 unchanged');
 

@@ -1,5 +1,5 @@
 import { SoundsError } from 'sounds-client';
-import { api, ready } from './api.ts';
+import { api, premiumUntil, ready } from './api.ts';
 import { devices } from './devices.ts';
 import { button, el, entitle, type Field, find, form, notify } from './dom.ts';
 import { play } from './player.ts';
@@ -115,5 +115,16 @@ export async function deletion() {
     el('p', {}, `The account ${email}, your name, your favorites and your history are deleted for good.`),
     form([password], 'Delete for good', remove, 'destructive'),
     link('#/account', 'Keep the account'),
+  ];
+}
+
+/** Says what premium is. An app sells it here. */
+export async function premium() {
+  const until = await premiumUntil();
+  const end = until?.startsWith('9999') ? '' : ` until ${new Date(until ?? 0).toLocaleDateString()}`;
+  return [
+    el('p', {}, 'Sounds with a lock are for listeners with premium. All others are free.'),
+    el('p', {}, until ? `You have premium${end}.` : 'You do not have premium. Ask the team of this service for it.'),
+    link('#/browse', 'Browse all sounds'),
   ];
 }

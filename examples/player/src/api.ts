@@ -27,6 +27,18 @@ export let categories: Category[] = [];
 /** Most frequent tags. */
 export let tags: string[] = [];
 let syncedAt: Date | null = null;
+/** Undefined until it is known. */
+let hasPremium: boolean | undefined;
+
+/** Returns whether the user needs premium for a sound. The service decides; this is for the screens. */
+export const isLocked = ({ is_premium }: Preview) => is_premium && hasPremium === false;
+
+/** Returns the end of the user's premium, or null. */
+export async function premiumUntil() {
+  const { premium_until } = await api.customer.get();
+  hasPremium = premium_until !== null && new Date(premium_until) > new Date();
+  return hasPremium ? premium_until : null;
+}
 
 async function read() {
   const [sounds, liked, heard] = await Promise.all([api.offline.list(), api.offline.favorites(), api.progress.list()]);
@@ -51,7 +63,7 @@ const canResume = (seconds: number, length?: number | null) => seconds >= 15 && 
 /** Updates the copy. If this fails, the next call updates it. */
 async function sync() {
   if ((await api.auth.user()) === null) return;
-  await api.offline.sync().catch(() => {});
+  await Promise.allSettled([api.offline.sync(), premiumUntil()]);
   await read();
 }
 
@@ -67,7 +79,9 @@ document.addEventListener('visibilitychange', () => {
 });
 addEventListener('session', ({ detail: { type } }) => {
   if (type === 'signedIn') ready = sync();
-  if (type === 'signedOut') positions.clear();
+  if (type !== 'signedOut') return;
+  positions.clear();
+  hasPremium = undefined;
 });
 
 /** Returns the date of the copy if there is no network. Otherwise, or without a copy, returns null. */

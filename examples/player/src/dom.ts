@@ -23,6 +23,7 @@ const shapes = {
   heart: 'M12 20.5C5.5 15 3 12 3 8.5a4.6 4.6 0 0 1 9-1.3 4.6 4.6 0 0 1 9 1.3c0 3.5-2.5 6.5-9 12z',
   even: 'M3 6h2.5v12H3zM8.2 6h2.5v12H8.2zM13.3 6h2.5v12h-2.5zM18.5 6H21v12h-2.5z',
   about: 'M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm-1 5h2v2h-2zm0 4h2v6h-2z',
+  lock: 'M7 10V7a5 5 0 0 1 10 0v3h2v11H5V10zm2 0h6V7a3 3 0 0 0-6 0z',
   close: 'M6 4.6 4.6 6l6 6-6 6L6 19.4l6-6 6 6 1.4-1.4-6-6 6-6L18 4.6l-6 6z',
 };
 
@@ -121,6 +122,7 @@ export const texts: { [reason in string]?: string } = {
   same_password: 'That is your password already.',
   wrong_current_password: 'The current password is wrong.',
   session_ended: 'You are signed out. Sign in again.',
+  locked: 'This sound needs premium.',
   not_found: 'It is no longer there.',
   too_many_favorites: 'You have as many favorites as there can be. Remove some first.',
 };

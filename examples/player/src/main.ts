@@ -1,4 +1,4 @@
-import { account, deletion, forgot, signIn, signUp } from './account.ts';
+import { account, deletion, forgot, premium, signIn, signUp } from './account.ts';
 import { api, restored } from './api.ts';
 import { el, entitle, fill, find, notify, texts, waitText } from './dom.ts';
 import { stop } from './player.ts';
@@ -19,6 +19,7 @@ const forUsers: Record<string, Screen> = {
   '#/favorites': { title: 'Favorites', make: favoriteSounds },
   '#/history': { title: 'History', make: listened },
   '#/account': { title: 'Account', make: account, isNarrow: true },
+  '#/premium': { title: 'Premium', make: premium, isNarrow: true },
   '#/account/delete': { title: 'Delete the account', make: deletion, isNarrow: true },
 };
 

@@ -1,5 +1,5 @@
 import { thumbHashToDataURL } from 'thumbhash';
-import { api, categoryOf, favorites, type Preview, positions, setFavorite } from './api.ts';
+import { api, categoryOf, favorites, isLocked, type Preview, positions, setFavorite } from './api.ts';
 import { button, el, fill, icon } from './dom.ts';
 import { now, play } from './player.ts';
 
@@ -42,7 +42,7 @@ function cover(sound: Preview) {
   const bar = el('progress', { max: sound.duration_sec || 1 });
   bar.dataset['sound'] = sound.id;
   showHeard(bar);
-  return el('span', { className: 'cover' }, picture(sound), bar);
+  return el('span', { className: 'cover' }, picture(sound), bar, ...(isLocked(sound) ? [icon('lock')] : []));
 }
 
 /** Returns the image of a waveform as CSS. A sound that was not measured gets a line. */
@@ -73,9 +73,11 @@ export function heart(sound: Preview) {
 
 export const pageOf = (id: string) => `#/sound/${id}`;
 
-export const factsOf = (sound: Preview) => [categoryOf(sound), sound.duration_sec && clock(sound.duration_sec)];
+export function factsOf(sound: Preview) {
+  return [isLocked(sound) && 'Premium', categoryOf(sound), sound.duration_sec && clock(sound.duration_sec)];
+}
 
-/** Returns the entry of a sound in a list. A click plays it, and the following sounds after it. */
+/** Returns the entry of a sound in a list. A click plays it, and then those after it. A locked one leads to a page. */
 export function item(sound: Preview, _index: number, list: readonly Preview[]) {
   const { id, title } = sound;
   const name = el('strong', { dir: 'auto' }, title);

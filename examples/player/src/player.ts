@@ -1,5 +1,5 @@
 import { attachAudio, type CopiedSound, type SoundDetail, SoundsError } from 'sounds-client';
-import { api, type Preview, positions, savePosition } from './api.ts';
+import { api, isLocked, type Preview, positions, savePosition } from './api.ts';
 import { textOf, waitText } from './dom.ts';
 
 /**
@@ -33,12 +33,14 @@ function enter(next: State, why = '') {
 }
 
 function neighbour(step: 1 | -1): Preview | undefined {
-  const index = list.findIndex(({ id }) => id === sound?.id);
-  return index < 0 ? undefined : list[index + step];
+  const open = list.filter((each) => each.id === sound?.id || !isLocked(each));
+  const index = open.findIndex(({ id }) => id === sound?.id);
+  return index < 0 ? undefined : open[index + step];
 }
 
-/** Plays a sound that was clicked in a list. Pauses it if it is playing. */
+/** Plays a sound that was clicked in a list. Pauses it if it is playing. Tells about premium if it is locked. */
 export function play(wanted: Preview, from: readonly Preview[] = [wanted]) {
+  if (isLocked(wanted)) return location.assign('#/premium');
   if (wanted.id !== sound?.id) return start(wanted, from);
   list = from;
   return state === 'loading' ? undefined : toggle();

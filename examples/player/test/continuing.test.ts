@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { storeFile } from '../../../test/support/files.ts';
-import { button, fits, listen, next, open, playing, position, test } from './fixture.ts';
+import { button, fits, listen, next, open, playing, position, test, untilPlays } from './fixture.ts';
 
 // The first sound is longer than the samples, so that a position in it is one to continue from.
 test.beforeAll(async ({ site }) => {
@@ -134,5 +134,35 @@ test('a browser that cannot store the sign-in says so', async ({ visit }) => {
     await page.reload();
     await listen(page);
     await page.getByText('This browser cannot store the sign-in.').waitFor();
+  });
+});
+
+test('a locked sound has a lock and leads to a page about premium, until the user has it', async ({ site, visit }) => {
+  const [sound] = await site.sql<{ id: string }[]>`select id from public.sounds where is_premium limit 1`;
+  const email = 'free@example.com';
+  await visit('phone', async (page) => {
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill('demo-password');
+    await button(page, 'Sign in').click();
+    await page.locator('.cards').first().waitFor();
+    const row = page.locator(`.rows .listen[value="${sound?.id}"]`);
+    const find = async () => {
+      await open(page, 'Browse');
+      while ((await row.count()) === 0) await page.locator('.rows li').last().scrollIntoViewIfNeeded();
+    };
+    await find();
+    expect(await row.innerText()).toContain('Premium');
+    expect(await row.locator('.cover i').isVisible()).toBe(true);
+    expect(await page.locator('.rows .cover i').count()).toBeLessThanOrEqual(3);
+    await row.click();
+    await page.getByText('You do not have premium.').waitFor();
+    expect(await page.locator('#bar').isVisible()).toBe(false);
+    await site.sql`update public.customers set premium_until = '2999-06-01' where email = ${email}`;
+    await page.reload();
+    await page.getByText(/You have premium until .*2999/).waitFor();
+    await find();
+    expect(await row.locator('.cover i').count()).toBe(0);
+    await row.click();
+    await untilPlays(page);
   });
 });

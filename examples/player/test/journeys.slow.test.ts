@@ -58,6 +58,9 @@ test.for(['phone', 'desk'] as const)('every screen passes axe and fits a %s', as
     await page.goto(`${page.url().split('#')[0]}#/sound/${sound}`);
     await button(page, 'Copy the address').waitFor();
     await check('a sound');
+    await page.goto(`${page.url().split('#')[0]}#/premium`);
+    await page.getByText('You have premium.').waitFor();
+    await check('Premium');
     await page.context().setOffline(true);
     await open(page, 'Account');
     await tryAgain(page).waitFor();

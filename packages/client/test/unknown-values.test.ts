@@ -28,7 +28,7 @@ test('calls accept unknown values of every enumeration of the OpenAPI document',
   const { api, network } = device;
   const { components } = JSON.parse(readFileSync('openapi.json', 'utf8'));
   const names = Object.keys(components.schemas).filter((name) => components.schemas[name].enum);
-  const checked = [...Object.keys({ ...errors, ...results }), 'PlayStatus', 'CatalogueChangeKind'];
+  const checked = [...Object.keys({ ...errors, ...results }), 'PlayStatus', 'ProgressStatus', 'CatalogueChangeKind'];
   expect(names.filter((name) => name !== 'SoundOrder').sort()).toEqual(checked.sort());
 
   for (const [name, [status, code, reason = '']] of Object.entries(errors)) {
@@ -45,6 +45,11 @@ test('calls accept unknown values of every enumeration of the OpenAPI document',
   await api.plays.record(crypto.randomUUID());
   await api.plays.flush();
   expect(device.keys('sounds.plays.')).toEqual([]);
+
+  network.before = faultsOf('PUT /progress', successAnswer({ data: [{ sound_id: 'an id', status: unknown }] }));
+  await api.progress.save(crypto.randomUUID(), 30);
+  await api.progress.flush();
+  expect(device.keys('sounds.progress.')).toEqual([]);
 
   const copied = { ...section, mode: unknown, rule_type: unknown };
   const data = [

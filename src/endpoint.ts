@@ -114,9 +114,9 @@ export function descriptionOf({ description, limits = [] }: Endpoint): string {
 
 /** Returns the fields of an endpoint that X-Error-Field may name. */
 export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): string[] {
-  const choices: readonly unknown[] = body instanceof z.ZodDiscriminatedUnion ? body.options : [body];
-  const schemas = [...choices, query, headers];
-  const names = schemas.flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []));
+  const names = [body, query, headers].flatMap((schema) =>
+    schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],
+  );
   return [...new Set(names), ...readOnly];
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Done, type Endpoint, endpoint } from '../endpoint.ts';
 import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
-import { body, exactText, notAnObject, optional, plainText } from '../model/fields.ts';
+import { body, exactText, optional, plainText } from '../model/fields.ts';
 import {
   email,
   examplePassword,
@@ -25,18 +25,27 @@ const code = plainText(50)
     examples: ['12345678'],
   });
 
-const SignUpCode = body({
-  type: z.literal('signup'),
+/** Is one object, because clients that are generated from a union of two cannot make either. */
+const VerifyRequest = body({
+  type: z
+    .enum(['signup', 'recovery'], 'must be signup or recovery')
+    .meta({ id: 'VerifyType', description: '`signup` for a new account, `recovery` for a forgotten password.' }),
   email,
   code,
-  password: newPassword,
-  full_name: optional(fullName),
-}).meta({ id: 'VerifySignUp', description: 'The code of a new account.' });
-
-const RecoveryCode = body({ type: z.literal('recovery'), email, code }).meta({
-  id: 'VerifyRecovery',
-  description: 'The code for a forgotten password.',
-});
+  password: optional(newPassword).meta({
+    description: 'Required with `signup`, at most 72 bytes in UTF-8. Without effect with `recovery`.',
+    examples: [examplePassword],
+  }),
+  full_name: optional(fullName).meta({
+    description: 'Without effect with `recovery`.',
+    examples: ['Ada Lovelace'],
+  }),
+})
+  .refine(({ type, password }) => type === 'recovery' || password !== undefined, {
+    path: ['password'],
+    error: 'is required with the type signup',
+  })
+  .meta({ id: 'VerifyRequest' });
 
 /** Declares an endpoint that mails a code. The response does not tell whether the mail was sent. */
 function mailEndpoint(
@@ -101,11 +110,7 @@ export const recoveryEndpoints = [
       'sign-up, because only the code proves who owns the address. A wrong, used or expired code and a deactivated ' +
       'account get the same 401.',
     guard: 'none',
-    body: z
-      .discriminatedUnion('type', [SignUpCode, RecoveryCode], {
-        error: ({ code }) => (code === 'invalid_union' ? 'must be signup or recovery' : notAnObject),
-      })
-      .meta({ id: 'VerifyRequest' }),
+    body: VerifyRequest,
     limits: ['failedCodesPerClient', 'failedCodes', 'failedCodesInTotal'],
     response: SessionResponse,
     errors: ['unauthorized'],
@@ -115,13 +120,13 @@ export const recoveryEndpoints = [
         await context.trustedClients.add(body.email, ip);
         return { data: toSession(tokens) };
       }
-      const { email, code, password, full_name } = body;
+      const { email, code, full_name } = body;
       const setName = async ({ access_token, user }: Tokens) => {
         if (full_name === undefined) return;
         const caller: UserCaller = { via: 'jwt', userId: user.id, token: access_token, claims: { signedInAt: 0 } };
         await withNewDeadlines(() => context.data.call(caller, 'update_customer', { changes: { full_name } }));
       };
-      const confirmation = { email, code, password, fullName: full_name };
+      const confirmation = { email, code, password: body.password as string, fullName: full_name };
       const tokens = await context.auth.confirmAddress(confirmation, ip, setName);
       await context.trustedClients.add(email, ip);
       return { data: toSession(tokens) };

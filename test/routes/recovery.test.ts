@@ -169,3 +169,19 @@ confirming('a project can require new accounts to confirm a mailed code', async 
   await verify(api, email, code, 'signup').expect(200);
   await signIn().expect(200);
 });
+
+test('POST /auth/verify requires a password with the type signup only, and names the wrong field', async ({ api }) => {
+  const sent = { email: newEmail(), code: '12345678' };
+  const fieldOf = async (body: unknown) =>
+    (await api.post('/auth/verify').send(body as object)).headers['x-error-field'];
+  for (const password of [{}, { password: null }, { password: '12345' }])
+    expect(await fieldOf({ type: 'signup', ...sent, ...password })).toBe('password');
+  for (const type of [undefined, null, 'email', 5]) expect(await fieldOf({ type, ...sent })).toBe('type');
+  expect(await fieldOf({ type: 'signup', ...sent, password, full_name: ' ' })).toBe('full_name');
+  const nulls = { password: null, full_name: null };
+  for (const others of [{}, nulls, { password }])
+    await api
+      .post('/auth/verify')
+      .send({ type: 'recovery', ...sent, ...others })
+      .expect(401);
+});

@@ -25,6 +25,8 @@ import sounds.client.models.PlaysRequest
 import sounds.client.models.RecoverRequest
 import sounds.client.models.SignInRequest
 import sounds.client.models.UpdateCustomerRequest
+import sounds.client.models.VerifyRequest
+import sounds.client.models.VerifyType
 
 /** Prints the status, the code and the reason of a call that must fail. */
 fun failure(call: () -> Unit) {
@@ -91,6 +93,7 @@ fun main(args: Array<String>) {
     println("customer ${customer.fullName} ${customer.phone} ${customer.source?.value}")
 
     failure { auth.signIn(SignInRequest(email, "wrong")) }
+    failure { auth.verify(VerifyRequest(VerifyType.signup, email, "12345678", password)) }
     failure { sounds.getSound(UUID.fromString("00000000-0000-4000-8000-000000000000")) }
     failure { auth.recover(RecoverRequest(email)) }
     readNewer(newer, UUID.fromString(args[5]))

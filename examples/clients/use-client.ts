@@ -53,5 +53,6 @@ const { data: customer } = dataOf(await client.GET('/me/customer'));
 console.log('customer', customer.full_name, customer.phone, customer.source);
 
 failure(await client.POST('/auth/signin', { body: { email, password: 'wrong' } }));
+failure(await client.POST('/auth/verify', { body: { type: 'signup', email, code: '12345678', password } }));
 failure(await client.GET('/sounds/{id}', { params: { path: { id: '00000000-0000-4000-8000-000000000000' } } }));
 failure(await client.POST('/auth/recover', { body: { email } }));

@@ -104,6 +104,9 @@ func main() {
 	fmt.Println("customer", textOf(customer.FullName.Get()), textOf(customer.Phone.Get()), *customer.Source.Get())
 
 	failure(api.AuthAPI.SignIn(ctx).SignInRequest(*sounds.NewSignInRequest(email, "wrong")).Execute())
+	verify := *sounds.NewVerifyRequest("signup", email, "12345678")
+	verify.SetPassword(password)
+	failure(api.AuthAPI.Verify(ctx).VerifyRequest(verify).Execute())
 	failure(api.SoundsAPI.GetSound(ctx, "00000000-0000-4000-8000-000000000000").Execute())
 	failure(api.AuthAPI.Recover(ctx).RecoverRequest(*sounds.NewRecoverRequest(email)).Execute())
 	readNewer(ctx, newer, ids[0])

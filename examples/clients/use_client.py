@@ -12,6 +12,7 @@ from sounds_api.models import (
     RecoverRequest,
     SignInRequest,
     UpdateCustomerRequest,
+    VerifyRequest,
 )
 
 url, email, password, category, newer = sys.argv[1:6]
@@ -59,6 +60,7 @@ customer = me.get_customer().data
 print("customer", customer.full_name or "null", customer.phone, customer.source)
 
 failure(auth.sign_in, SignInRequest(email=email, password="wrong"))
+failure(auth.verify, VerifyRequest(type="signup", email=email, code="12345678", password=password))
 failure(sounds.get_sound, "00000000-0000-4000-8000-000000000000")
 failure(auth.recover, RecoverRequest(email=email))
 

@@ -5,14 +5,15 @@ import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { documentText } from '@sounds-service/dev/openapi';
 import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import { expect } from 'vitest';
+import { endpoints } from '../../../src/app.ts';
 import { bearer } from '../../../test/support/api.ts';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { startNetwork } from '../../../test/support/network.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
+import { type Document, everyCall } from './every-call.ts';
 
 // Generates clients by the commands of the guide, then compiles and uses them with no other settings.
 
@@ -50,11 +51,21 @@ async function generate(work: string, folder: string, ...more: string[]) {
   await run(work, join(installed, 'openapi-generator-cli'), [...command.split(' '), ...more]);
 }
 
-/** Writes the OpenAPI document, and the copy with open enumerations that the guide's jq command makes. */
-async function writeDocuments(work: string) {
-  const [, filter = ''] = /jq '([^']+)' openapi\.json > openapi-open\.json/.exec(guide) ?? [];
-  await writeFile(join(work, 'openapi.json'), documentText());
-  await writeFile(join(work, 'openapi-open.json'), await run(work, 'jq', [filter, 'openapi.json']));
+/** Downloads both documents from the service, as the guide says. */
+async function getDocuments(work: string, url: string) {
+  for (const name of ['openapi.json', 'openapi-open.json'])
+    await writeFile(join(work, name), await (await fetch(`${url}/${name}`)).text());
+}
+
+/** Writes a program that calls every operation, and returns the number of calls. */
+async function writeCalls(language: Parameters<typeof everyCall>[0], work: string, path: string) {
+  const isOpen = language === 'python' || language === 'go';
+  const document: Document = JSON.parse(
+    await readFile(join(work, isOpen ? 'openapi-open.json' : 'openapi.json'), 'utf8'),
+  );
+  const { text, count } = everyCall(language, document);
+  await writeFile(join(work, path), text);
+  return count;
 }
 
 /** Fields of responses whose enumerations may get new values. */
@@ -97,7 +108,7 @@ const test = base.extend<{ service: Service }>({
     await Promise.all(Array.from({ length: 5 }, () => api.post('/auth/recover').send({ email }).expect(200)));
 
     const work = await mkdtemp(join(tmpdir(), 'sounds-service-clients-'));
-    await writeDocuments(work);
+    await getDocuments(work, gateway.url);
     const newer = await startNewerService(gateway.url);
     const expected = `signed in ${email}
 page 2
@@ -109,6 +120,7 @@ played 1
 favorite ${ids[0]} Rain
 customer null +491701234567 email
 401 unauthorized invalid_credentials
+401 unauthorized code_invalid
 404 not_found null
 429 rate_limited limit_mails
 `;
@@ -123,11 +135,12 @@ const readFromNewer = 'providers 3\nsource true\nrules true\nplays 1\nchanges tr
 test('the TypeScript client compiles strictly and completes the calls of an app', async ({ service }) => {
   const { work, args, expected } = service;
   await writeFile(join(work, 'package.json'), '{"type":"module"}');
-  await run(work, 'openapi-typescript', [resolve('openapi.json'), '--output', 'sounds.d.ts']);
+  await run(work, 'openapi-typescript', ['openapi.json', '--output', 'sounds.d.ts']);
   await copyFile('examples/clients/use-client.ts', join(work, 'use-client.ts'));
   await symlink(resolve('node_modules'), join(work, 'node_modules'));
   const options = '--strict --noEmit --module nodenext --target esnext --types node --allowImportingTsExtensions';
-  await run(work, 'tsc', [...options.split(' '), 'use-client.ts']);
+  expect(await writeCalls('typescript', work, 'calls.ts')).toBe(endpoints.length);
+  await run(work, 'tsc', [...options.split(' '), 'use-client.ts', 'calls.ts']);
   expect(await run(work, 'node', ['use-client.ts', ...args])).toBe(expected);
 });
 
@@ -139,6 +152,9 @@ test('the Python client completes the calls of an app and accepts unknown values
   const env = { PYTHONPATH: join(work, 'sounds-python') };
   const printed = await run(work, python, [resolve('examples/clients/use_client.py'), ...args], env);
   expect(printed).toBe(expected + readFromNewer);
+  const count = await writeCalls('python', work, 'calls.py');
+  expect(count).toBe(endpoints.length);
+  expect(await run(work, python, ['calls.py', ...args], env)).toBe(`answered ${count}\n`);
 });
 
 test('the Go client completes the calls of an app and accepts unknown values', async ({ service, skip }) => {
@@ -148,6 +164,7 @@ test('the Go client completes the calls of an app and accepts unknown values', a
   const program = join(work, 'go');
   await mkdir(program);
   await copyFile('examples/clients/use_client.go', join(program, 'main.go'));
+  expect(await writeCalls('go', work, 'go/calls.go')).toBe(endpoints.length);
   const module = 'github.com/example/sounds';
   const modules = `require ${module} v0.0.0\n\nreplace ${module} => ../sounds-go\n`;
   await writeFile(join(program, 'go.mod'), `module app\n\ngo 1.18\n\n${modules}`);
@@ -171,6 +188,7 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
   await generate(work, 'sounds-kotlin', '--package-name', 'sounds.client');
   await cp(join(work, 'sounds-kotlin/src/main/kotlin'), sources, { recursive: true });
   await copyFile('examples/clients/UseClient.kt', join(sources, 'UseClient.kt'));
+  expect(await writeCalls('kotlin', work, 'kotlin/Calls.kt')).toBe(endpoints.length);
   const page = await readFile('examples/clients/kotlin.md', 'utf8');
   const blocks = [...page.matchAll(/(?<=```kotlin\n).*?(?=\n```)/gs)].map(String);
   const needsPhone = /^dependencies|"AndroidKeyStore"|context: Context|activity: Activity/;

@@ -3,7 +3,7 @@ import { type RequestHandler, Router } from 'express';
 import { rejectOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type OpenApiDocument, openDocumentText } from './document.ts';
 
 /** Makes the response at the first request, because most processes never get one. */
 function shared(make: () => SharedAnswer): RequestHandler {
@@ -32,12 +32,12 @@ const withoutSlash: RequestHandler = (req, res, next) => {
 };
 
 /**
- * Serves the document at /openapi.json, the reference at /docs and the guide at /docs/guide. They are no endpoints of
- * the contract, but limits and 405 apply to them.
+ * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs and the
+ * guide at /docs/guide. They are no endpoints of the contract, but limits and 405 apply to them.
  */
 export function docsRouter(document: OpenApiDocument): Router {
   const router = Router({ caseSensitive: true });
-  router.use(['/docs', '/openapi.json'], (req, res, next) => {
+  router.use(['/docs', '/openapi.json', '/openapi-open.json'], (req, res, next) => {
     res.set('Cache-Control', 'private, no-cache');
     delete req.headers['cache-control']; // otherwise Express never answers 304 to browsers that send no-cache
     next();
@@ -45,6 +45,7 @@ export function docsRouter(document: OpenApiDocument): Router {
   router.use('/docs', pageSecurityHeaders);
   const handlers = {
     '/openapi.json': [shared(() => new SharedAnswer(document))],
+    '/openapi-open.json': [shared(() => new SharedAnswer(Buffer.from(openDocumentText(document))))],
     '/docs': [asset('page.html', 'html')],
     '/docs/guide': [asset('guide.html', 'html')],
     '/docs/start.js': [asset('start.js', 'js')],

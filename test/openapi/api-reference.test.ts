@@ -1,17 +1,25 @@
 import request from 'supertest';
 import { describe, expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
-import { openApiDocument } from '../../src/openapi/document.ts';
+import { openApiDocument, openDocumentText } from '../../src/openapi/document.ts';
 import { apiAt } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
-const addresses = ['/openapi.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
+const addresses = ['/openapi.json', '/openapi-open.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
 
 describe('the OpenAPI document, the reference and its scripts', () => {
   test('GET /openapi.json returns the document without a token', async ({ api }) => {
     const { body } = await api.get('/openapi.json').expect(200);
     expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
+  });
+
+  test('GET /openapi-open.json returns the document without enumerations', async ({ api }) => {
+    const { body } = await api
+      .get('/openapi-open.json')
+      .expect(200)
+      .expect('Content-Type', /^application\/json/);
+    expect(body).toEqual(JSON.parse(openDocumentText(openApiDocument(endpoints))));
   });
 
   test('have the headers of all responses, and can be revalidated', async ({ gateway }) => {

@@ -23,7 +23,7 @@ const PlayReceipt = z
 export const AccountExport = z
   .object({
     profile: Profile,
-    customer: Customer.nullable(),
+    customer: z.object(Customer.shape).nullable().meta({ id: 'CustomerOrNull' }),
     favorites: z.array(Favorite),
     history: z.array(HistoryEntry),
     api_keys: z.array(ApiKeyName),

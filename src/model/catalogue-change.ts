@@ -14,14 +14,18 @@ const CopiedSound = Sound.extend({
   audio_version: fileVersion,
   cover_version: fileVersion,
   ...audioFacts,
-}).meta({ id: 'CopiedSound' });
+})
+  .nullable()
+  .meta({ id: 'CopiedSound' });
 
 const CopiedCategory = SubCategory.extend({
   parent_id: z
     .guid()
     .nullable()
     .meta({ description: 'Id of the parent intention. Null for an intention without a parent.' }),
-}).meta({ id: 'CopiedCategory' });
+})
+  .nullable()
+  .meta({ id: 'CopiedCategory' });
 
 const CopiedHomeSection = HomeSection.omit({ sounds: true })
   .extend({
@@ -29,15 +33,16 @@ const CopiedHomeSection = HomeSection.omit({ sounds: true })
     created_at: dateTime,
     sound_ids: z.array(soundId).meta({ description: 'Ids of its sounds, in display order.' }),
   })
+  .nullable()
   .meta({ id: 'CopiedHomeSection' });
 
 const CatalogueChange = z
   .object({
     kind: z.enum(['sound', 'category', 'home_section']).meta({ id: 'CatalogueChangeKind' }),
     id: soundId,
-    sound: CopiedSound.nullable(),
-    category: CopiedCategory.nullable(),
-    home_section: CopiedHomeSection.nullable(),
+    sound: CopiedSound,
+    category: CopiedCategory,
+    home_section: CopiedHomeSection,
   })
   .meta({
     id: 'CatalogueChange',

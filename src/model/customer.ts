@@ -22,8 +22,8 @@ export const Customer = Profile.extend({
   provider: optionalText('email'),
   source: z
     .enum(['email', 'google', 'apple'])
-    .meta({ id: 'CustomerSource', description: 'The way in which the account was created.' })
-    .nullable(),
+    .nullable()
+    .meta({ id: 'CustomerSource', description: 'The way in which the account was created.' }),
   locale: optionalText('de-AT', 'BCP 47 locale.'),
   country: optionalText('AT', 'ISO 3166-1 alpha-2 code.'),
   marketing_opt_in: z.boolean().meta({ examples: [false] }),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { dateTime, SoundPreview, soundId } from './sound.ts';
+import { dateTime, SoundPreviewOrNull, soundId } from './sound.ts';
 
 export const Favorite = z
   .object({
     sound_id: soundId,
     created_at: dateTime,
-    sounds: SoundPreview.nullable().meta({
+    sounds: SoundPreviewOrNull.meta({
       description: 'Null while the sound is inactive; the favorite itself is kept.',
     }),
   })

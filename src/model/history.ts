@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { dateTime, SoundPreview, soundId } from './sound.ts';
+import { dateTime, SoundPreviewOrNull, soundId } from './sound.ts';
 
 export const HistoryEntry = z
   .object({
     sound_id: soundId,
     last_played_at: dateTime,
     plays: z.int().meta({ description: 'Plays by the caller since the history was last cleared.', examples: [7] }),
-    sounds: SoundPreview.nullable().meta({ description: 'Null while the sound is inactive.' }),
+    sounds: SoundPreviewOrNull.meta({ description: 'Null while the sound is inactive.' }),
   })
   .meta({ id: 'HistoryEntry' });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;

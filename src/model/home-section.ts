@@ -10,7 +10,7 @@ export const HomeSection = z
       id: 'HomeSectionMode',
       description: 'The way in which its sounds are selected: by hand or by a rule.',
     }),
-    rule_type: z.enum(['category', 'featured', 'newest']).meta({ id: 'HomeRuleType' }).nullable(),
+    rule_type: z.enum(['category', 'featured', 'newest']).nullable().meta({ id: 'HomeRuleType' }),
     rule_value: z
       .nullable(z.string())
       .meta({ description: 'Slug of the category of a `category` rule.', examples: ['singing-bowls'] }),

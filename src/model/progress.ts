@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateTime, SoundPreview, soundId } from './sound.ts';
+import { dateTime, SoundPreviewOrNull, soundId } from './sound.ts';
 
 const positionSec = z.number().meta({ description: 'Position in seconds.', examples: [754.5] });
 
@@ -8,7 +8,7 @@ export const ProgressEntry = z
     sound_id: soundId,
     position_sec: positionSec,
     updated_at: dateTime.meta({ description: 'Time at which the caller was there.' }),
-    sounds: SoundPreview.nullable().meta({ description: 'Null while the sound is inactive.' }),
+    sounds: SoundPreviewOrNull.meta({ description: 'Null while the sound is inactive.' }),
   })
   .meta({ id: 'ProgressEntry' });
 export type ProgressEntry = z.infer<typeof ProgressEntry>;

@@ -50,6 +50,9 @@ export const SoundPreview = Sound.pick({
   is_premium: true,
 }).meta({ id: 'SoundPreview' });
 
+/** Has its own component, because generators lose a field that is a reference or null. */
+export const SoundPreviewOrNull = z.object(SoundPreview.shape).nullable().meta({ id: 'SoundPreviewOrNull' });
+
 const isLocked = z.boolean().meta({
   description: 'True if the sound is premium and the caller has no premium now: there is no audio then.',
   examples: [false],
@@ -115,13 +118,14 @@ export const SoundFile = z
     bytes: z.nullable(z.int()).meta({ examples: [1048576] }),
     version: fileVersion,
   })
+  .nullable()
   .meta({ id: 'SoundFile' });
 
 export const SoundFiles = z
   .object({
     id: soundId,
-    audio: SoundFile.nullable().meta({ description: 'Null when there is no file, or `is_locked`.' }),
-    cover: SoundFile.nullable(),
+    audio: SoundFile.meta({ description: 'Null when there is no file, or `is_locked`.' }),
+    cover: SoundFile,
     is_locked: isLocked,
   })
   .meta({ id: 'SoundFiles' });
@@ -138,6 +142,6 @@ export type StoredSound = z.infer<typeof Sound> &
     cover_image_path: string | null;
   };
 
-type StoredFile = Omit<z.infer<typeof SoundFile>, 'url' | 'expires_at'> & { path: string };
+type StoredFile = Omit<NonNullable<z.infer<typeof SoundFile>>, 'url' | 'expires_at'> & { path: string };
 /** Paths of the files of a sound, as the database returns them. */
 export type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null; is_locked: boolean };

@@ -40,20 +40,14 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
 
 type Schema = { anyOf?: [Schema, Schema]; type?: string; enum?: unknown[] };
 
-/**
- * Replaces { anyOf: [{ type }, { type: 'null' }] } in a part of the document by one schema of two types, and a nullable
- * reference by a oneOf, because more generators understand these.
- */
+/** Replaces { anyOf: [{ type }, { type: 'null' }] } by one schema of two types, because more generators understand it. */
 function mergeNulls(part: unknown) {
   if (typeof part !== 'object' || part === null) return;
   for (const inner of Object.values(part)) mergeNulls(inner);
   const { anyOf, ...rest }: Schema = part;
   const [value, none] = anyOf ?? [];
   if (value === undefined || none?.type !== 'null') return;
-  const merged =
-    value.type === undefined
-      ? { oneOf: [value, none] }
-      : { ...value, type: [value.type, 'null'], ...(value.enum && { enum: [...value.enum, null] }) };
+  const merged = { ...value, type: [value.type, 'null'], ...(value.enum && { enum: [...value.enum, null] }) };
   for (const key of Object.keys(part)) delete (part as Record<string, unknown>)[key];
   Object.assign(part, merged, rest);
 }
@@ -125,5 +119,9 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
   mergeNulls(document);
   return document;
 }
+
+/** Returns the JSON of the document without enumerations, and without the patterns that some generators misread. */
+export const openDocumentText = (document: OpenApiDocument) =>
+  JSON.stringify(document, (key, value) => (key === 'enum' || key === 'pattern' ? undefined : value));
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;

@@ -62,7 +62,7 @@ export const tags = [
   tag('catalogue', 'Catalogue', 'Changes, for apps that keep a copy of the catalogue.'),
 ];
 
-const header = <S>(description: string, schema: S) => ({ description, required: true, schema });
+const header = <S>(description: string, schema: S) => ({ description, schema });
 const text = (example: string) => ({ type: 'string' as const, examples: [example] });
 const integer = (example: number) => ({ type: 'integer' as const, format: 'int64', examples: [example] });
 

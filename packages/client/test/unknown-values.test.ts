@@ -29,7 +29,8 @@ test('calls accept unknown values of every enumeration of the OpenAPI document',
   const { components } = JSON.parse(readFileSync('openapi.json', 'utf8'));
   const names = Object.keys(components.schemas).filter((name) => components.schemas[name].enum);
   const checked = [...Object.keys({ ...errors, ...results }), 'PlayStatus', 'ProgressStatus', 'CatalogueChangeKind'];
-  expect(names.filter((name) => name !== 'SoundOrder').sort()).toEqual(checked.sort());
+  const onlySent = ['SoundOrder', 'VerifyType'];
+  expect(names.sort()).toEqual([...checked, ...onlySent].sort());
 
   for (const [name, [status, code, reason = '']] of Object.entries(errors)) {
     const answer = errorAnswer(status, code, { 'X-Error-Reason': reason, 'Retry-After': '3600' });

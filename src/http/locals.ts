@@ -15,7 +15,7 @@ declare module 'express-serve-static-core' {
     input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
     /** Name of the limit that caused a 429. */
     limit?: string;
-    /** Whether the account of an attempt trusts the client; absent until a limit needs it. */
+    /** Tells whether the account of an attempt trusts the client; absent until a limit needs it. */
     isTrusted?: Promise<boolean>;
     /** Response of an endpoint with limits, by which they decide whether the attempt counts. */
     payload?: { data?: object };

@@ -276,7 +276,7 @@ end
 $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
--- Of events of the same moment, the latest end stays, so that their order does not matter.
+-- The latest end of events of the same moment stays, so that their order does not matter.
 create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
 language sql volatile set search_path = '' as $$
   update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())

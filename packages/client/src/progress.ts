@@ -12,7 +12,7 @@ const gatherMs = 15_000;
 /** A position, or the removal of one. */
 type Unsent = { position_sec: number | null; updated_at: string; ahead_ms?: number };
 
-/** Where the user stopped in each sound, on all devices. */
+/** Positions at which the user stopped in each sound, on all devices. */
 export interface Progress extends Omit<ReturnType<typeof createProgress>, 'flushFrom' | 'drop' | 'forget'> {}
 
 export function createProgress(parts: Parts) {

@@ -21,7 +21,7 @@ export interface CustomerChanges extends Schema<'UpdateCustomerRequest'> {}
 /** A favorite of the user. `sounds` is null while the sound is hidden. */
 export interface Favorite extends Schema<'Favorite'> {}
 
-/** Where the user stopped in a sound. `sounds` is null while the sound is hidden. */
+/** Position at which the user stopped in a sound. `sounds` is null while the sound is hidden. */
 export interface ProgressEntry extends Schema<'ProgressEntry'> {}
 
 /** A sound that the user listened to, and when. `sounds` is null while the sound is hidden. */

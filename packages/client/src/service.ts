@@ -1,7 +1,7 @@
 /** Length of the window in which the service counts requests. */
 const longestPauseMs = 60_000;
 
-/** What the service has said in its last response. */
+/** Clock and allowance that the last response of the service has told. */
 export type Service = ReturnType<typeof createService>;
 
 /** Follows the clock of the service, and the number of requests that it still allows the user. */

@@ -109,7 +109,7 @@ function copiesIn(
 function goneFrom(
   records: Imported[],
   source: string,
-  /** Whether a recording was rejected but is still in the folder. */
+  /** Tells whether a recording was rejected but is still in the folder. */
   isUnread: (file: string) => boolean,
   claimed: Set<string>,
 ): Identity['gone'] {

@@ -226,7 +226,7 @@ create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
 -- Auth issues such tokens to apps that a user allows to know their address. They could otherwise do all that the user can.
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants no insert or delete, because triggers create and delete rows with the account.
 grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
@@ -1291,7 +1291,7 @@ create policy "Users add favorites of sounds they see" on public.favorites for i
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
 create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.favorites as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
@@ -1816,7 +1816,7 @@ alter table public.history enable row level security;
 create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
 create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.history as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
@@ -2244,7 +2244,7 @@ alter table public.progress enable row level security;
 create policy "Users read their own positions" on public.progress for select to authenticated
   using (user_id = (select auth.uid()) and position_sec is not null);
 create policy "Tokens of other apps reach nothing" on public.progress as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select on public.progress to authenticated;
 
 create view private.progress_entry with (security_invoker = true) as

@@ -70,7 +70,7 @@ create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
 -- Auth issues such tokens to apps that a user allows to know their address. They could otherwise do all that the user can.
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants no insert or delete, because triggers create and delete rows with the account.
 grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;

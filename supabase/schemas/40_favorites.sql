@@ -16,7 +16,7 @@ create policy "Users add favorites of sounds they see" on public.favorites for i
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
 create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.favorites as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;

@@ -18,7 +18,7 @@ alter table public.history enable row level security;
 create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
 create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.history as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 

@@ -19,7 +19,7 @@ alter table public.progress enable row level security;
 create policy "Users read their own positions" on public.progress for select to authenticated
   using (user_id = (select auth.uid()) and position_sec is not null);
 create policy "Tokens of other apps reach nothing" on public.progress as restrictive to authenticated
-  using ((select auth.jwt() ->> 'client_id' is null));
+  using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select on public.progress to authenticated;
 
 create view private.progress_entry with (security_invoker = true) as

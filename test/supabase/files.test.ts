@@ -38,6 +38,6 @@ test.for(cases)(
     await gateway.close();
     expect([detail.status, signed.status]).toEqual([one, many]);
     if (one === 200) expect(detail.body.data.audio_url).toBeNull();
-    if (many === 200) expect(signed.body.data).toEqual([{ id, audio: null, cover: null }]);
+    if (many === 200) expect(signed.body.data).toEqual([{ id, is_locked: false, audio: null, cover: null }]);
   },
 );

@@ -55,7 +55,8 @@ test('npm run migration writes all changes once, and deletes data only when it i
 });
 
 test('npm run migration names rows that make it fail, and grants nothing PostgreSQL 15 lacks', async () => {
-  const cover = "    'covers/' || cover_image_path as cover_image_url,\n    duration_sec, cover_placeholder\n";
+  const cover =
+    "    'covers/' || cover_image_path as cover_image_url,\n    duration_sec, cover_placeholder, is_premium\n";
   const { project, written } = await projectWith(
     ['31_sounds.sql', column, `  mood text not null,\n${column}`],
     ['32_lists.sql', cover, '    cover_image_path\n'],

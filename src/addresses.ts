@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-// Validation of the addresses in settings. Each error names the right form, because the value alone shows what is meant.
+// Validates the addresses in settings. Errors suggest the right address, which can be derived from most wrong ones.
 
-/** Returns the address of the data API that somebody meant by that of another part of a hosted project. */
+/** Returns the API address of a hosted project, given the address of its dashboard or database. */
 function hostedAddress(value: string): string | undefined {
   const [, ref] =
     /^https?:\/\/(?:app\.)?supabase\.(?:com|io)\/(?:dashboard\/)?project\/([a-z0-9]+)/i.exec(value) ??
@@ -13,7 +13,7 @@ function hostedAddress(value: string): string | undefined {
   return ref && `https://${ref.toLowerCase()}.supabase.co`;
 }
 
-/** Address of a Supabase project, or of what stands in front of it. */
+/** Address of a Supabase project, or of a proxy in front of it. */
 export const projectAddress = z
   .string({ error: 'must be an address such as https://abcd.supabase.co' })
   .transform((value) => (URL.canParse(value) ? new URL(value).href.replace(/\/+$/, '') : value))
@@ -26,7 +26,7 @@ export const projectAddress = z
       addIssue('must be the address of the project without a path such as /rest/v1');
   });
 
-/** Origins of every port of this machine, for development. */
+/** Matches the setting for any port of this machine, for development. */
 const anyPort = /^http:\/\/(?:localhost|127\.0\.0\.1):\*$/;
 
 /** Returns the form in which browsers and web views send an origin, or undefined if the value has no host. */

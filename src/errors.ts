@@ -57,7 +57,7 @@ type ApiErrorOptions = {
   /** Logged, never sent. */
   cause?: unknown;
   headers?: Record<string, string>;
-  /** One of the reasons of the code. Default: usualReason. */
+  /** One of the reasons of the code. Default: usualReason[code]. */
   reason?: ErrorReason | undefined;
   /** Name of the limit that caused a 429. Logged, never sent. */
   limit?: string;

@@ -59,7 +59,7 @@ const Settings = z.object({
   passkeys_enabled: z.boolean().optional(),
   saml_enabled: z.boolean().optional(),
 });
-/** Providers with which users can sign in through the gateway, and those that have a message of their own. */
+/** Providers with which users can sign in through the gateway, and those that have a separate message below. */
 const knownProviders = ['email', 'google', 'apple', 'anonymous_users', 'phone'];
 const signInPage = 'under Authentication, Sign In / Providers, in the dashboard';
 

@@ -78,7 +78,7 @@ export const imageTransformations = check('Image transformations', [buckets], as
   );
 });
 
-/** Tells whether the condition of a policy limits it to buckets of an administrator. */
+/** Tells whether the condition of a policy limits it to buckets that the service does not use. */
 const concernsOtherBuckets = (rule: string) => {
   const named = [...rule.matchAll(/bucket_id = '([^']*)'/g)].map(([, bucket]) => bucket);
   return named.length > 0 && !named.some((bucket) => bucket === 'audio' || bucket === 'covers');

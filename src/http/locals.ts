@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
     limit?: string;
     /** Tells whether the account of an attempt trusts the client; absent until a limit needs it. */
     isTrusted?: Promise<boolean>;
-    /** Response of an endpoint with limits, by which they decide whether the attempt counts. */
+    /** Body of the response, for the function `counts` of a limit; absent without limits. */
     payload?: { data?: object };
   }
   interface Request {

@@ -39,7 +39,7 @@ const utf8 = '(x-unicode20|unicode11|unicode20|unicode-1-1-)?utf-?8'; // https:/
 const charset = new RegExp(`(?<=charset=)"?${utf8}"?`, 'i');
 const wrongCoding = new RegExp(`^\\s*(${utf8})?\\s*$`, 'i');
 
-/** Writes charset and coding as the body parser knows them. Ignores a charset that was sent as the coding. */
+/** Replaces spellings of charset and coding that the body parser rejects. Ignores a charset that was sent as coding. */
 const normalizeEncoding: RequestHandler = ({ headers }, _res, next) => {
   const { 'content-type': type, 'content-encoding': coding } = headers;
   if (type) headers['content-type'] = type.replace(charset, 'utf-8');
@@ -143,7 +143,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
       }
     }
     res.emit('result'); // the limits of attempts wait for it
-    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // endpoints of users may end their account
+    if (endpoint.guard !== 'user') context.recordLastSeen(caller); // endpoints with this guard may delete the account
     if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };
 }

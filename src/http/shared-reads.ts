@@ -8,10 +8,10 @@ const concurrency = 4;
 type Requests = { youngest: () => Promise<unknown> };
 
 /**
- * Lets identical reads share one execution. It starts after all of them were requested, so that no response is older
- * than its request. A failure rejects all of them.
+ * Lets identical reads (with equal `what`) share one execution, which has the deadline of the youngest request. It
+ * starts after all of them were requested, so that no response is older than its request. A failure rejects all.
  * @param recordJoined called for each read that shares the execution of another
- * @returns a function that runs a read with the deadline of its youngest request. Reads are identical if `what` is equal
+ * @returns a function that runs a read
  */
 export function createSharedReads(recordJoined: () => void = () => {}) {
   const waiting = new Map<string, { requests: Requests; result: Promise<unknown> }>();

@@ -23,7 +23,7 @@ type Parts = Readonly<{
 
 type Condition = (req: Request, res: Response) => boolean | Promise<boolean>;
 
-/** Wait after a limit that is exceeded only because of attempts whose results are not known yet. */
+/** Retry-After if attempts whose results are not known yet exceed a limit. */
 const busyMs = 3_000;
 
 function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, metrics }: Parts): RequestHandler[] {
@@ -52,7 +52,7 @@ function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, m
   );
   if (counts === undefined) return middleware;
 
-  /** Gives an attempt back if its result does not count. */
+  /** Subtracts an attempt whose result does not count. */
   function settle(req: Request, res: Response, key: string) {
     pending.set(key, (pending.get(key) ?? 1) - 1);
     metrics?.rateLimitDecisions.inc({ bucket: name, decision: res.locals.limit === name ? 'limited' : 'allowed' });

@@ -7,8 +7,8 @@ interface Counters extends Store {
 }
 
 /**
- * Returns a store in the memory of this process. It copies the counters of MemoryStore, because otherwise requests that
- * arrive together would all see the count of the last one, and later the end of the next window.
+ * Returns a store in the memory of this process. Copies the counters of MemoryStore, which changes them in place:
+ * otherwise simultaneous requests would all see the count of the last one.
  */
 export function memoryStore(): Counters {
   const store = new MemoryStore();

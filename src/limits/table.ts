@@ -81,7 +81,7 @@ export function limits(rates: Config['rateLimits']) {
   return {
     requests: { ...requests, limit, ...minute, ...perCaller },
     unknownApiKeys: { ...unknown, limit: rates.anonymousPerMinute, ...minute, ...perClient },
-    // Endpoints apply limits per client first, so that attempts beyond them create no counters for made-up addresses.
+    // Endpoints list limits per client first, so that a rejected client creates no counters for made-up addresses.
     failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perUntrustedClient },
     failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
     failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },

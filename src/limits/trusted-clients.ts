@@ -5,8 +5,8 @@ import type { SharedRedis } from '../redis.ts';
 const trustedMs = 30 * 24 * 3_600_000;
 
 /**
- * Remembers for 30 days from which clients an account was signed in to, so that wrong passwords from other clients
- * cannot lock out its owner ("device cookies" in the words of OWASP, by address instead of by cookie).
+ * Remembers for 30 days which clients have signed in to an account, so that wrong passwords from other clients cannot
+ * lock out its owner ("device cookies" in the words of OWASP, by address instead of by cookie).
  */
 export function createTrustedClients(redis: SharedRedis | null) {
   const trusted = new LRUCache<string, true>({ max: 20_000, ttl: trustedMs });

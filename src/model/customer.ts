@@ -129,5 +129,5 @@ export const CustomerChanges = body({
 })
   .strict()
   .partial()
-  // The example changes no name, because the reference sends it unchanged.
+  // Contains no name, because the reference page sends this example unchanged.
   .meta({ id: 'UpdateCustomerRequest', examples: [{ locale: 'de-AT', country: 'AT' }] });

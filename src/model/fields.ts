@@ -12,7 +12,7 @@ const unicode = z
     error: ({ input }) =>
       input === undefined ? 'is required' : Array.isArray(input) ? 'must be given once' : 'must be a string',
   })
-  // Postgres and JSON encoders reject these.
+  // Postgres rejects NUL, and JSON encoders reject lone surrogates.
   .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode without NUL');
 
 const atMost = (max: number) => z.string().max(max, `must have at most ${max} characters`);

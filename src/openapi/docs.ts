@@ -33,7 +33,7 @@ const withoutSlash: RequestHandler = (req, res, next) => {
 
 /**
  * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs and the
- * guide at /docs/guide. They are no endpoints of the contract, but limits and 405 apply to them.
+ * guide at /docs/guide. They are not part of the contract, but limits and 405 apply to them.
  */
 export function docsRouter(document: OpenApiDocument): Router {
   const router = Router({ caseSensitive: true });

@@ -11,7 +11,7 @@ const AuthVia = z
 
 /** Returns the profile from the token, for the rare account without a customer record. */
 function profileOf(caller: Caller): z.input<typeof Profile> {
-  // The owner of an API key is a customer.
+  // The owner of a key always has a record. Without one, the account was just deleted.
   if (caller.via === 'api_key') throw notFound('customer');
   return { id: caller.userId, email: caller.claims.email ?? null, full_name: null, avatar_url: null };
 }

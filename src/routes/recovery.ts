@@ -25,7 +25,7 @@ const code = plainText(50)
     examples: ['12345678'],
   });
 
-/** Is one object, because clients that are generated from a union of two cannot make either. */
+/** One object instead of a union of two, because generated clients cannot construct a union. */
 const VerifyRequest = body({
   type: z
     .enum(['signup', 'recovery'], 'must be signup or recovery')

@@ -9,7 +9,7 @@ import { invalidToken, type UserCaller } from '../model/caller.ts';
 import { uuid } from '../model/fields.ts';
 import type { Fetch } from './fetch.ts';
 
-/** Minimum age of the key set before an unknown key id has it fetched again, so that made-up ids cause few fetches. */
+/** An unknown key id causes a fetch only if the key set is older, so that made-up ids cause few fetches. */
 const keySetAgeMs = 5_000;
 
 /** The last key set is used for this long while Auth returns none. */
@@ -18,7 +18,7 @@ const staleKeysMs = 60 * 60_000;
 /** Lifetime of a fetched key set and of a cached token. A revoked key is accepted for at most twice as long. */
 const trustMs = 5 * 60_000;
 
-/** Maximum length of a token, because users can make theirs long with metadata. Others are far shorter. */
+/** Maximum length of a token. Users can make their tokens long with metadata; usual ones are far shorter. */
 const maxTokenLength = 8 * 1024;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });

@@ -8,7 +8,7 @@ const ErrorBody = z
   .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
 
-/** Returns the error of a response, as supabase-js throws it. Leaves out what a proxy wrote. */
+/** Returns the error of a response, as supabase-js throws it. Omits the text of a proxy. */
 export async function errorOf(answer: Response, name: string): Promise<Error> {
   const { data } = ErrorBody.safeParse(await answer.json().catch(() => undefined));
   return data ? new PostgrestError(data) : new Error(`The ${answer.status} response to ${name} is not from PostgREST`);

@@ -23,7 +23,7 @@ type Arguments<Name extends FunctionName> =
 
 /**
  * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them.
- * Arguments with text of a client must begin with "{", because PostgREST takes text such as "in.(a)" for a filter.
+ * Arguments with text of a client must begin with "{", because PostgREST reads text such as "in.(a)" as a filter.
  */
 export const catalogueReads: ReadonlySet<FunctionName> = new Set([
   'list_catalogue_changes',
@@ -50,6 +50,8 @@ const reads: ReadonlySet<FunctionName> = new Set([
  */
 const isClosedConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
 
+const checkViolation = '23514';
+
 /** Maximum pause before a read is repeated. */
 const maxPauseMs = 100;
 
@@ -70,7 +72,7 @@ const checkErrors: { [Name in FunctionName]?: { message: string; reason?: ErrorR
 
 /** Maps the codes of PostgREST and Postgres to errors for the client, without their messages. Default: server_error. */
 function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: boolean): ApiError {
-  // Without a code of PostgREST or Postgres, the message is from a proxy, and may repeat the user's search.
+  // Omit an error without a code of PostgREST or Postgres, because a proxy wrote it, perhaps with the user's search.
   const known = /^(PGRST\w{3}|\w{5})$/.test(error.code) ? { cause: error } : {};
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, known);
   switch (error.code) {
@@ -81,8 +83,7 @@ function mapDataError(error: PostgrestError, name: FunctionName, withUserToken: 
       return withUserToken ? invalidToken(cause) : serverError(cause);
     case '23503': // a row that the new one references was deleted meanwhile
       return notFound('resource');
-    // CHECK constraint
-    case '23514': {
+    case checkViolation: {
       const { message, ...rest } = checkErrors[name] ?? {};
       return message ? new ApiError('invalid_request', message, { cause, ...rest }) : serverError(cause);
     }
@@ -164,7 +165,7 @@ export function createData({ user, service }: Clients, stream: DataStream, readJ
     find: <Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) =>
       run(runner, caller, name, args),
 
-    /** Returns the JSON of a list in parts, because parsing and writing a long one takes most of its time. */
+    /** Returns the JSON of a list without parsing it, in parts, because that takes most of the time of a long list. */
     async json<Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) {
       const asService = runner === service;
       const ask = () => readJson({ asService, caller, name, args, asGet: catalogueReads.has(name) });

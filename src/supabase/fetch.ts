@@ -32,7 +32,7 @@ const exportsAtOnce = 4;
 /** Uses the proxy of HTTPS_PROXY and HTTP_PROXY where Node's own fetch does. */
 const AnyAgent = process.env['NODE_USE_ENV_PROXY'] === '1' ? EnvHttpProxyAgent : Agent;
 
-/** Creates the connections to one service. Services share none, so that a slow service cannot block the others. */
+/** Creates the connections to one service. They are separate, so that a slow service cannot block the others. */
 function createPool(connections = 128) {
   const agent = new AnyAgent({
     connections,
@@ -49,7 +49,7 @@ function serviceOf(path: string): Service {
   return path.endsWith('/jwks.json') ? 'keys' : 'auth';
 }
 
-/** Response whose body has arrived. Long ones have several parts, because joining megabytes takes time. */
+/** Response whose body has arrived. A long body has several parts, because joining megabytes takes time. */
 export type Answer = Response & { parts: readonly Buffer[] };
 
 /** Returns the text of a body that arrived in parts. */
@@ -58,7 +58,7 @@ const textOf = (parts: readonly Buffer[]) =>
 
 const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
 
-/** Matches errors of PostgREST. Those of proxies may repeat the URL with the user's search, and are never logged. */
+/** Matches errors of PostgREST. Others are never logged, because a proxy may repeat the URL with the user's search. */
 const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
 
 /** Tells whether a body begins like JSON, or is empty. */

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { serverError } from '../errors.ts';
 import type { Clients } from './clients.ts';
 
-/** Signs files with the secret key. Call it after the row that names the file was read as the caller. */
+/** Signs files with the secret key. Read the row that names the file as the caller first, which checks the rights. */
 export function createFiles({ supabase: { url, publicUrl } }: Config, { service }: Clients) {
   /** Returns null if storage-js made the URL from a response without one. */
   const publicAddress = (signedUrl: string | null) =>

@@ -24,7 +24,7 @@ create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 create extension if not exists fuzzystrmatch with schema extensions;
 
--- Has no "in schema", because defaults of a schema are only added to the global ones, such as execute for PUBLIC.
+-- Global on purpose, because the defaults of one schema cannot take away PUBLIC's right to execute functions.
 alter default privileges revoke execute on functions from public;
 -- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
@@ -102,7 +102,7 @@ declare
   digits constant text := '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯'
     '౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯෦෧෨෩෪෫෬෭෮෯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙';
 begin
-  if octet_length(value) > char_length(value) then -- spares ASCII the work
+  if octet_length(value) > char_length(value) then -- only for texts with other characters than ASCII
     value := regexp_replace(normalize(value, nfkc),
       '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
     value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
@@ -119,8 +119,8 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
--- Splits a text into words, cut to 50 characters, at separators by code point, because character classes depend on the locale. Splits scripts without spaces, and
--- Hangul, into pairs of letters. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
+-- Splits a text into words of at most 50 characters. Lists the separators, because character classes depend on the
+-- locale. Splits scripts without spaces, and Hangul, into pairs of letters. In SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text :=
@@ -135,8 +135,8 @@ begin
 end
 $$;
 
--- Builds the search index of a sound: all words, those of the title again after "=" and those of tags after "#", because
--- Postgres ignores weights of words without positions, and the category after "/".
+-- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#", and
+-- the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
@@ -224,7 +224,7 @@ alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
--- Auth issues such tokens to apps that a user allows to know their address. They could otherwise do all that the user can.
+-- Auth issues tokens with a client_id to apps that a user allows to know their address. They must not do anything else.
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants no insert or delete, because triggers create and delete rows with the account.
@@ -276,7 +276,7 @@ end
 $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
--- The latest end of events of the same moment stays, so that their order does not matter.
+-- If two events have the same as_of, the later end wins, so that the order of their arrival does not matter.
 create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
 language sql volatile set search_path = '' as $$
   update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
@@ -419,7 +419,7 @@ begin
   end if;
 end
 $$;
--- Uses JSON, because older projects lack these columns, and runs afterwards, because JSON includes generated columns.
+-- Uses JSON, because older projects lack these columns. Runs after the insert, when JSON includes generated columns.
 create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
   when (to_jsonb(new) ->> 'oauth_client_id' is not null)
   execute function private.refuse_at_auth('The service does not open sessions for other apps.');
@@ -549,7 +549,7 @@ begin
   return new;
 end
 $$;
--- In a token, Auth escapes these three characters with six each. Google and Apple send less than 1,000 bytes.
+-- Counts six bytes for <, > and &, as Auth escapes them in a token. Google and Apple send less than 1,000 bytes.
 create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
@@ -609,7 +609,7 @@ end
 $$;
 create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- Has one row for each deletion, because inserts do not wait for each other as updates of a counter do.
+-- Has one row for each deletion, because inserts do not wait for each other, unlike updates of a counter.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
@@ -670,7 +670,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   current_id uuid;
 begin
-  perform from auth.users where id = auth.uid() for no key update; -- or two sessions could end each other at once
+  perform from auth.users where id = auth.uid() for no key update; -- otherwise two sessions could end each other at once
   current_id := private.current_session();
   delete from auth.sessions where user_id = auth.uid() and (id = ended_session or ended_session is null and id <> current_id);
   return found;
@@ -771,8 +771,8 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'Category with its children in API responses, in display order.';
 
--- Runs as definer, because guests have no grant on the table. enable_seqscan reduces the time from 9.7 to 2.0 ms (500
--- categories, 100,000 sounds).
+-- Runs as definer, because guests have no grant on the table. Without sequential scans it takes 2.0 ms instead of 9.7
+-- (500 categories, 100,000 sounds).
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))
@@ -987,7 +987,7 @@ create trigger sounds_keep_position_of_moved after update of created_at on publi
 
 -- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 20 taken milliseconds
 -- until the transaction ends, because an import of n equal values would take n² steps (5,000 rows take 1 s).
--- enable_seqscan reduces an import of 5,000 sounds into an empty table from 7.2 to 5.0 s.
+-- Without sequential scans an import of 5,000 sounds into an empty table takes 5.0 s instead of 7.2.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
@@ -1062,7 +1062,7 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- Reads parameters from an object, because PostgREST takes an argument of a GET such as "in.(a)" for a filter. #>> also
+-- Reads parameters from an object, because PostgREST reads an argument of a GET such as "in.(a)" as a filter. #>> also
 -- reads a JSON string, which some releases pass. Cuts values, because users may call it without the gateway.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
@@ -1087,8 +1087,8 @@ begin
 end
 $$;
 
--- Returns the position of a cursor of the list order, the created_at of a sound, which may have been deleted or moved: then
--- its rank is null. Clients may cut its fraction, so a full second means the last sound of that second in list order.
+-- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if no
+-- sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -1123,9 +1123,9 @@ exception
 end
 $$;
 
--- Returns a page of active sounds, and the cursor of the next one. Plans each part of the order with its values
--- (force_custom_plan), so that the planner omits absent filters and other orders, and finds the page by one index range.
--- A category filter merges one range for each slug, but popular sounds are read in order, then others, newest first.
+-- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the arguments,
+-- drops null filters and other orders, and reads one index range, or one for each slug of a category. The order by plays
+-- has two parts: sounds with plays, then the others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1297,8 +1297,8 @@ grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
 -- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
--- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan avoids plans
--- that read the whole table, which Postgres would make while one user has most favorites.
+-- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan = off avoids
+-- plans that read the whole table, which Postgres would make while one user has most favorites.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
@@ -1568,7 +1568,7 @@ comment on column private.listening_days.receipts is 'Number of idempotency reco
 -- commit, so the commit does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound instead
 -- of 2,600. A crash of Postgres may lose the plays of the last half second.
 
--- Locks the account against deletion.
+-- Locks the account, so that it cannot be deleted while its play is counted.
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = player and deleted_at is null for key share;
@@ -1592,8 +1592,8 @@ language plpgsql immutable set search_path = '' as $$ begin return case when by_
 comment on function private.receipts_a_day is
   'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
 
--- Writes the same rows as count_new_plays, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A
--- play beyond the receipts of the day counts, but its key is not remembered.
+-- Repeats count_new_plays for one play, because a batch of one takes 5.3 ms instead of 0.7. Both write the same rows in
+-- the same order. A play beyond the receipts of the day counts, but its key is not remembered.
 create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1820,9 +1820,9 @@ create policy "Tokens of other apps reach nothing" on public.history as restrict
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Replaces a foreign key, which deletes histories after counts and causes deadlocks with plays. Triggers run in the
--- order of their names, and those of foreign keys begin with "RI_", so the first one locks rows in the order of a play.
--- The last one removes rows that were added meanwhile; the foreign key of play_counts makes later plays fail.
+-- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named RI_…, so
+-- that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger removes rows that
+-- were added meanwhile. Later plays fail by the foreign key of play_counts.
 create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
@@ -1910,9 +1910,9 @@ create unique index vocabulary_word on private.vocabulary (word);
 create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
 comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Returns terms, which match beginnings and the names of up to 20 categories, and words of sounds for them: whole words,
--- otherwise words with ü for ue, otherwise similar ones. The first that a search leaves out are last: corrected words,
--- those of descriptions, frequent ones. A beginning takes 10 ms for a frequent word, which is omitted without longer words.
+-- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the last
+-- one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of sounds for
+-- them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
 create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -1932,7 +1932,7 @@ begin
         on word >= spelled and word < spelled || case star when '' then chr(1) else chr(1114111) end
       order by spelled = typed desc, word = typed desc, vocabulary.sounds desc limit 1)
     union all
-    (select typed, 0, false, false, true -- a number, or newer than the vocabulary
+    (select typed, 0, false, false, true -- a number, or a word that is newer than the vocabulary
       where exists (select from public.sounds where is_active and search_vector @@ term::tsquery)
         or exists (select from public.categories where private.search_vector(name || ' ' || slug, null, null, null) @@ term::tsquery))
     union all
@@ -1952,9 +1952,9 @@ begin
 end
 $$;
 
--- Runs one statement for each tier, planned with its values, as in private.sounds_in_order: for the words as typed (7),
--- then for words of sounds, each time without the last one. Reads the head of the list first if that finds frequent words.
--- Sorts the others, because the planner would read the whole list for words and filters that rarely occur together.
+-- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one less.
+-- Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the head of
+-- the list. Otherwise "+ 0" prevents that the planner reads the whole list for words that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
@@ -1979,7 +1979,7 @@ begin
       continue when cardinality(ids) >= query.limit or tier in ('begins', 'contains') and kept < 7
         or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer or tier like '% at head' and head is null;
       matching := case when tier like 'words%' then '(' || array_to_string(terms, ')&(') || ')' when tier like 'title%' then
-        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- no categories
+        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- without categories
       ids := ids || array(
         select id from public.sounds
         where is_active

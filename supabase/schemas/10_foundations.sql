@@ -20,7 +20,7 @@ create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 create extension if not exists fuzzystrmatch with schema extensions;
 
--- Has no "in schema", because defaults of a schema are only added to the global ones, such as execute for PUBLIC.
+-- Global on purpose, because the defaults of one schema cannot take away PUBLIC's right to execute functions.
 alter default privileges revoke execute on functions from public;
 -- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;

@@ -7,7 +7,7 @@ declare
   digits constant text := '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯'
     '౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯෦෧෨෩෪෫෬෭෮෯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙';
 begin
-  if octet_length(value) > char_length(value) then -- spares ASCII the work
+  if octet_length(value) > char_length(value) then -- only for texts with other characters than ASCII
     value := regexp_replace(normalize(value, nfkc),
       '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
     value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
@@ -24,8 +24,8 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
--- Splits a text into words, cut to 50 characters, at separators by code point, because character classes depend on the locale. Splits scripts without spaces, and
--- Hangul, into pairs of letters. Uses PL/pgSQL, which keeps plans: in SQL an import takes 1.5 times as long.
+-- Splits a text into words of at most 50 characters. Lists the separators, because character classes depend on the
+-- locale. Splits scripts without spaces, and Hangul, into pairs of letters. In SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text :=
@@ -40,8 +40,8 @@ begin
 end
 $$;
 
--- Builds the search index of a sound: all words, those of the title again after "=" and those of tags after "#", because
--- Postgres ignores weights of words without positions, and the category after "/".
+-- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#", and
+-- the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin

@@ -68,7 +68,7 @@ alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
--- Auth issues such tokens to apps that a user allows to know their address. They could otherwise do all that the user can.
+-- Auth issues tokens with a client_id to apps that a user allows to know their address. They must not do anything else.
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants no insert or delete, because triggers create and delete rows with the account.
@@ -120,7 +120,7 @@ end
 $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
--- The latest end of events of the same moment stays, so that their order does not matter.
+-- If two events have the same as_of, the later end wins, so that the order of their arrival does not matter.
 create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
 language sql volatile set search_path = '' as $$
   update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())

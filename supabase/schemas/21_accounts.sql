@@ -91,7 +91,7 @@ begin
   end if;
 end
 $$;
--- Uses JSON, because older projects lack these columns, and runs afterwards, because JSON includes generated columns.
+-- Uses JSON, because older projects lack these columns. Runs after the insert, when JSON includes generated columns.
 create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
   when (to_jsonb(new) ->> 'oauth_client_id' is not null)
   execute function private.refuse_at_auth('The service does not open sessions for other apps.');
@@ -221,7 +221,7 @@ begin
   return new;
 end
 $$;
--- In a token, Auth escapes these three characters with six each. Google and Apple send less than 1,000 bytes.
+-- Counts six bytes for <, > and &, as Auth escapes them in a token. Google and Apple send less than 1,000 bytes.
 create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
@@ -281,7 +281,7 @@ end
 $$;
 create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- Has one row for each deletion, because inserts do not wait for each other as updates of a counter do.
+-- Has one row for each deletion, because inserts do not wait for each other, unlike updates of a counter.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,

@@ -38,7 +38,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   current_id uuid;
 begin
-  perform from auth.users where id = auth.uid() for no key update; -- or two sessions could end each other at once
+  perform from auth.users where id = auth.uid() for no key update; -- otherwise two sessions could end each other at once
   current_id := private.current_session();
   delete from auth.sessions where user_id = auth.uid() and (id = ended_session or ended_session is null and id <> current_id);
   return found;

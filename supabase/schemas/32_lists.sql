@@ -32,7 +32,7 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- Reads parameters from an object, because PostgREST takes an argument of a GET such as "in.(a)" for a filter. #>> also
+-- Reads parameters from an object, because PostgREST reads an argument of a GET such as "in.(a)" as a filter. #>> also
 -- reads a JSON string, which some releases pass. Cuts values, because users may call it without the gateway.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
@@ -57,8 +57,8 @@ begin
 end
 $$;
 
--- Returns the position of a cursor of the list order, the created_at of a sound, which may have been deleted or moved: then
--- its rank is null. Clients may cut its fraction, so a full second means the last sound of that second in list order.
+-- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if no
+-- sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -93,9 +93,9 @@ exception
 end
 $$;
 
--- Returns a page of active sounds, and the cursor of the next one. Plans each part of the order with its values
--- (force_custom_plan), so that the planner omits absent filters and other orders, and finds the page by one index range.
--- A category filter merges one range for each slug, but popular sounds are read in order, then others, newest first.
+-- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the arguments,
+-- drops null filters and other orders, and reads one index range, or one for each slug of a category. The order by plays
+-- has two parts: sounds with plays, then the others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare

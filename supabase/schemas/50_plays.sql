@@ -45,7 +45,7 @@ comment on column private.listening_days.receipts is 'Number of idempotency reco
 -- commit, so the commit does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound instead
 -- of 2,600. A crash of Postgres may lose the plays of the last half second.
 
--- Locks the account against deletion.
+-- Locks the account, so that it cannot be deleted while its play is counted.
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = player and deleted_at is null for key share;
@@ -69,8 +69,8 @@ language plpgsql immutable set search_path = '' as $$ begin return case when by_
 comment on function private.receipts_a_day is
   'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
 
--- Writes the same rows as count_new_plays, in the same order, because a batch of one takes 5.3 ms instead of 0.7. A
--- play beyond the receipts of the day counts, but its key is not remembered.
+-- Repeats count_new_plays for one play, because a batch of one takes 5.3 ms instead of 0.7. Both write the same rows in
+-- the same order. A play beyond the receipts of the day counts, but its key is not remembered.
 create function private.count_play(played_sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare

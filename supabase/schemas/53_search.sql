@@ -9,9 +9,9 @@ create unique index vocabulary_word on private.vocabulary (word);
 create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
 comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Returns terms, which match beginnings and the names of up to 20 categories, and words of sounds for them: whole words,
--- otherwise words with ü for ue, otherwise similar ones. The first that a search leaves out are last: corrected words,
--- those of descriptions, frequent ones. A beginning takes 10 ms for a frequent word, which is omitted without longer words.
+-- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the last
+-- one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of sounds for
+-- them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
 create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -31,7 +31,7 @@ begin
         on word >= spelled and word < spelled || case star when '' then chr(1) else chr(1114111) end
       order by spelled = typed desc, word = typed desc, vocabulary.sounds desc limit 1)
     union all
-    (select typed, 0, false, false, true -- a number, or newer than the vocabulary
+    (select typed, 0, false, false, true -- a number, or a word that is newer than the vocabulary
       where exists (select from public.sounds where is_active and search_vector @@ term::tsquery)
         or exists (select from public.categories where private.search_vector(name || ' ' || slug, null, null, null) @@ term::tsquery))
     union all
@@ -51,9 +51,9 @@ begin
 end
 $$;
 
--- Runs one statement for each tier, planned with its values, as in private.sounds_in_order: for the words as typed (7),
--- then for words of sounds, each time without the last one. Reads the head of the list first if that finds frequent words.
--- Sorts the others, because the planner would read the whole list for words and filters that rarely occur together.
+-- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one less.
+-- Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the head of
+-- the list. Otherwise "+ 0" prevents that the planner reads the whole list for words that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
@@ -78,7 +78,7 @@ begin
       continue when cardinality(ids) >= query.limit or tier in ('begins', 'contains') and kept < 7
         or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer or tier like '% at head' and head is null;
       matching := case when tier like 'words%' then '(' || array_to_string(terms, ')&(') || ')' when tier like 'title%' then
-        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- no categories
+        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- without categories
       ids := ids || array(
         select id from public.sounds
         where is_active

@@ -5,7 +5,7 @@ import { apiAt, bearer } from '../support/api.ts';
 import { listen } from '../support/gateway.ts';
 import { expectNoSecretIn } from '../support/secrets.ts';
 
-// The client of the tests checks every response. These tests prove that it reports wrong responses.
+// The client of the tests checks every response. These tests check that it reports wrong responses.
 
 const headers = {
   'x-request-id': '1',

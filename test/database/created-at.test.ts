@@ -50,7 +50,7 @@ test('an upsert that repeats the created_at of a sound does not move it', async 
   for (let run = 0; run < 3; run++) await upsert(rows);
   const stored = () => sql`select created_at from public.sounds order by created_at`;
   expect((await stored()).map(({ created_at }) => created_at.toISOString())).toEqual(times);
-  // Also while the times of the others are remembered as taken.
+  // The transaction remembers the times of the other rows as taken, which must not move them.
   await upsert([{ id: randomUUID(), title: 'x', created_at: moment }, ...rows]);
   expect((await stored()).map(({ created_at }) => created_at.toISOString()).slice(0, 60)).toEqual(times);
   // A time that another sound has is still moved.

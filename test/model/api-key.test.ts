@@ -88,7 +88,7 @@ describe('the limit of unknown API keys', () => {
     },
   );
 
-  test('counts made-up keys on every path', async () => {
+  test('unknown API keys count toward their limit on every path', async () => {
     const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '8' });
     const api = apiAt(gateway.url);
     const calls = [

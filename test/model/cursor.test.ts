@@ -19,7 +19,7 @@ const spellings = {
   '2024-03-01T12:00:00.000Z': ['2024-03-01T12:00:00Z', '2024-03-01T12:00Z'],
 };
 
-test('a cursor keeps its position in every spelling of its date-time', () => {
+test("every spelling of a cursor's date-time is the same position", () => {
   for (const [written, others] of Object.entries(spellings))
     for (const other of others) expect([other, cursor.parse(other)]).toEqual([other, written]);
 });

@@ -30,7 +30,7 @@ describe('GET /docs', () => {
       expect(complaints).toEqual([]);
       expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
 
-      // The tabs of all responses must fit beside or above the button.
+      // No tab of a response may overlap the button.
       await page.goto(`${gateway.url}/docs`);
       await openMenu();
       await linkTo(page, 'List sounds').press('Enter');

@@ -32,7 +32,7 @@ describe('GET /config', () => {
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(settings));
     const outages: RequestListener[] = [
       (_req, res) => res.writeHead(503).end(),
-      (_req, res) => res.writeHead(200).end('{}'), // lacks the settings
+      (_req, res) => res.writeHead(200).end('{}'), // 200 without the settings
       (req) => req.socket.destroy(),
       () => {}, // never answers
     ];
@@ -58,7 +58,7 @@ describe('GET /config', () => {
         ahead += 55_000;
         expect([await signUp(), calls]).toEqual([true, 2]);
         ahead += 5_100;
-        // The cache reads the clock at most once per millisecond.
+        // lru-cache keeps the time that it has read for 1 ms, so poll.
         await expect.poll(signUp).toBe(false);
         expect(calls).toBe(3);
         expect((await data()).id_token_providers).toEqual([]);

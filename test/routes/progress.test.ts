@@ -74,7 +74,7 @@ describe('PUT /progress', () => {
     const ahead = at(id, 5, ago(-4 * minuteMs));
     expect(await save(app, at(id, 9, ago(-6 * minuteMs)), ahead)).toEqual(['in_future', 'saved']);
     expect(await storedOf(sql, user.id)).toEqual([{ sound_id: id, position_sec: 5, is_ahead: false }]);
-    expect(await save(app, at(id, 6, ago(0)), ahead)).toEqual(['older', 'saved']); // cut again at each arrival
+    expect(await save(app, at(id, 6, ago(0)), ahead)).toEqual(['older', 'saved']); // counts as its arrival again
     const unknown = [at(hidden, 5), at(hidden, null), at(randomUUID(), 5), at(randomUUID(), 5, ago(-6 * minuteMs))];
     expect(await save(app, ...unknown)).toEqual(['not_found', 'not_found', 'not_found', 'in_future']);
     expect(await positionsOf(app)).toEqual([5]);
@@ -144,7 +144,7 @@ describe('PUT /progress', () => {
 });
 
 describe('removed positions', () => {
-  test('the history removes positions like a null at now, for 30 days', async ({ gateway, sql }) => {
+  test('a removal from the history removes positions, and rejects older ones for 30 days', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const [first = '', hidden = '', third = '', unreported = ''] = await addSounds(sql, [{}, {}, {}, {}]);
     const reports = [at(first, 5), at(hidden, 6, ago(0)), at(third, 7, ago(-minuteMs)), at(unreported, 8)];

@@ -64,7 +64,7 @@ test('a premium sound is locked for callers without premium, from the next reque
   await user.app.post('/favorites').send({ sound_id: id }).expect(201);
 });
 
-test('premium has ended at premium_until itself', async ({ sql, user }) => {
+test('premium ends exactly at premium_until', async ({ sql, user }) => {
   const found = await sql.begin(async (transaction) => {
     await transaction`update public.customers set premium_until = now() where id = ${user.user.id}`;
     const states = await transaction`
@@ -135,7 +135,7 @@ describe('POST /plays', () => {
   });
 });
 
-/** Requests by which a user could look for the audio of a sound, and of what the user is called. */
+/** Sends all requests by which a user could find the audio of a sound. Returns the responses by request. */
 async function tryEverything(
   { access_token: token, app }: Session & Pick<Awaited<ReturnType<typeof newUser>>, 'app'>,
   id: string,

@@ -60,7 +60,7 @@ test('a password call is rejected with Retry-After after it has waited for four 
   vi.useRealTimers();
 });
 
-test('the queue holds eight times as many calls as may run, and more only of trusted clients', async () => {
+test('the queue holds 8 × PASSWORD_CALLS_AT_ONCE calls, then only those of trusted clients', async () => {
   const { running, rejected, call } = callsOf(createPasswordQueue(2));
   const calls = Array.from({ length: 17 }, (_, n) => call(`10.${n}.0.1`));
   await calls[16];
@@ -115,7 +115,7 @@ test('trusted calls start before other calls, and those beyond their bound count
   expect(started).toEqual(['runs', 'owner', 'waits', 'x']);
 });
 
-test('a call whose client has gone before it is enqueued never starts, and leaves its place', async () => {
+test('a call whose client disconnects before it is enqueued never starts, and frees its place', async () => {
   const { running, rejected, call } = callsOf(createPasswordQueue(1));
   const gone = AbortSignal.abort();
   const calls = [call('10.0.0.1'), call('192.0.2.1', { gone }), call('192.0.2.1', { gone })];

@@ -3,7 +3,7 @@ import { type JWTPayload, SignJWT } from 'jose';
 /** Shared secret of fake-supabase.ts, so that tokens need no key set. */
 export const sharedSecret = 'what a made-up project shares with its gateway';
 
-/** Returns an access token for a gateway with such a server. Its user has just signed in and exists nowhere. */
+/** Returns an access token for a gateway in front of fake-supabase.ts. Its user has no row in a database. */
 export const token = (sub = '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', claims: JWTPayload = {}) =>
   new SignJWT({
     sub,

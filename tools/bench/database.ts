@@ -9,7 +9,7 @@ import { isSearch, plainRead, type Statement, statements, tablesReadWhole } from
 
 const pageSize = 50;
 const pages = 1_000;
-/** Maximum cost of the last of these pages, as a multiple of page 1. */
+/** Maximum cost of the last page, as a multiple of page 1. */
 const pageRatioMax = 1.2;
 /** Maximum cost of a search that must read all titles, as a multiple of reading them. */
 const titlesRatioMax = 2;

@@ -74,7 +74,7 @@ async function loadCategories(sql: Transaction, { categories }: Size) {
 }
 
 async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
-  // Deleted again, because lists also keep the positions of deleted sounds.
+  // Some sounds are deleted again, because lists also keep the positions of deleted sounds.
   const withdrawn = Math.ceil(sounds / 20);
   await sql`create temporary table loaded_sounds (id uuid, title text, created_at timestamptz) on commit drop`;
   await sql`

@@ -29,7 +29,7 @@ export interface SchemaChanges {
   files: string[];
   /**
    * Runs the statements on a copy of the migrated database, and checks the result and its rows.
-   * @returns what is wrong
+   * @returns the problems
    */
   prove(copy: string): Promise<string[]>;
 }

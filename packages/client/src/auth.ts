@@ -23,11 +23,11 @@ type Options = Pick<SessionOptions, 'url' | 'waiting'> & {
   session: DeviceSession;
   /** Removes everything in the store that belongs to the user, except the session. */
   forget: (userId: string) => Promise<void>;
-  /** Sends what the service should know before a session ends. */
+  /** Sends unsent positions before a session ends. */
   sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<void>;
 };
 
-/** Time limit for what is sent before a sign-out, because the session should end soon. */
+/** Time limit of `sendLast`, because the session should end soon. */
 const lastLimitMs = 5_000;
 
 /** Calls for accounts and for the user who is signed in on this device. */
@@ -85,7 +85,7 @@ export function createAuth({ url, waiting, session, forget, sendLast }: Options)
       return { needsEmailConfirmation, user: data.user };
     },
 
-    /** Signs in. */
+    /** Signs in with e-mail address and password. */
     signIn,
 
     /** Signs in with an ID token of Google or Apple, and the nonce whose hash was passed to their SDK. */

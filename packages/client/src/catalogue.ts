@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts';
 /** Maximum number of sounds in one call of `POST /sounds/files`. */
 const filesAtOnce = 50;
 
-/** Other ids are not sent together, because the service would reject all. */
+/** Matches ids that can be sent together. The service rejects all ids of a request if one is malformed. */
 export const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** A sound in a list. */

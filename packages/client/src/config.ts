@@ -9,7 +9,7 @@ export interface AppConfig extends Schema<'AppConfig'> {}
 
 const key = 'sounds.config';
 
-/** Least size of a small cover in pixels, for rows of a list on a dense screen. */
+/** Minimum size of a small cover in pixels, for rows of a list on a dense screen. */
 const smallCover = 256;
 
 /** Creates functions that load the settings of the service. */

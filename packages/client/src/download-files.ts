@@ -15,12 +15,12 @@ export type Found = StoredFile & { id: string; version: string; totalBytes: numb
 
 const extensions: Record<string, string> = { mp4: 'm4a', mpeg: 'mp3' };
 
-/** Returns a version as it can be part of a file name. */
+/** Replaces characters of a version that a file name must not contain. */
 const safe = (version: string) => version.replace(/[^\w-]/g, '_');
 
 type Recording = { version: string | null; bytes: number | null; content_type: string | null };
 
-/** Returns the name of a file, which says all about it, so that nothing else must be stored. */
+/** Returns the name of a file. It contains all facts about the file, so that they need no other storage. */
 export function nameOf(id: string, { version, bytes, content_type }: Recording, isPremium: boolean): string {
   // Some players need an extension.
   const type = (content_type ?? 'audio/mp4').replace(/^.*\/(x-)?/, '');
@@ -32,12 +32,12 @@ function parse({ name, bytes }: StoredFile): Found {
   return { name, bytes, id, version, totalBytes: Number(total ?? 0), isPremium: kind === 'premium' };
 }
 
-/** Returns true if a file has a version, or any if it is undefined or null. */
+/** Returns true if a file has this version. Undefined and null match every file. */
 export const isOfVersion = (file: Found, version?: string | null) => !version || safe(version) === file.version;
 
 export const isComplete = ({ version, bytes, totalBytes }: Found) => version !== '' && bytes === totalBytes;
 
-/** First part of the name of an empty file whose second part is the end of premium, in milliseconds. */
+/** Prefix of the empty file whose name stores the end of premium: `premium.<Unix milliseconds>`. */
 const premium = 'premium';
 
 const empty = () => new Uint8Array();
@@ -53,7 +53,7 @@ export function createFolder(files: Files) {
     /** Stores that a sound is to be downloaded. */
     mark: (id: string) => files.write(id, empty(), { append: false }),
 
-    /** Creates an empty file, so that its size counts. */
+    /** Creates an empty file. Its name contains the full size, which then counts towards the quota. */
     create: (name: string) => files.write(name, empty(), { append: false }),
 
     /** Returns the time at which premium ends; infinity if it is unknown. */

@@ -29,7 +29,7 @@ const dayMs = 86_400_000;
 /** Days for which files of premium sounds stay after premium has ended. */
 const daysAfterPremium = 30;
 
-/** Time limit for the question whether premium was renewed. */
+/** Time limit of the request that checks whether premium was renewed. */
 const questionLimitMs = 5_000;
 
 /** An audio address that does not expire. */
@@ -95,7 +95,7 @@ export function createDownloads(options: DownloadOptions) {
     return (await api.offline.get(id))?.is_premium ?? wasPremium;
   }
 
-  /** Asks when premium ends if a file depends on it, and removes files long after. */
+  /** Requests the end of premium if a file depends on it, and removes such files 30 days after it. */
   async function checkPremium() {
     const premium: Found[] = [];
     for (const file of await folder.list()) if (file.version !== '' && (await isPremium(file))) premium.push(file);
@@ -109,7 +109,7 @@ export function createDownloads(options: DownloadOptions) {
     }
   }
 
-  /** Reads the states of all files. Those that are missing, or of an earlier version, wait. */
+  /** Reads the states of all files. Sounds whose file is missing or of an earlier version wait for a download. */
   async function readStates() {
     const found = await folder.list();
     for (const id of new Set(found.map((file) => file.id))) {
@@ -135,8 +135,8 @@ export function createDownloads(options: DownloadOptions) {
 
   return {
     /**
-     * Downloads sounds, two at once. Resolves when this is stored, so that it goes on after a restart. A failed one is
-     * tried again.
+     * Downloads sounds, two at once, and tries failed ones again. Resolves when the ids are stored, so that the
+     * downloads continue after a restart.
      */
     async add(...ids: string[]): Promise<void> {
       await started; // otherwise files that are complete would be requested
@@ -166,7 +166,7 @@ export function createDownloads(options: DownloadOptions) {
 
     /**
      * Continues downloads and tries failed ones again, as the client does by itself when it is created, after
-     * `offline.sync()`, after a sign-in, and when a browser is online again. Resolves when none is left to do.
+     * `offline.sync()`, after a sign-in, and when a browser is online again. Resolves when no download is waiting.
      */
     resume,
 

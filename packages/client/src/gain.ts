@@ -1,7 +1,7 @@
-/** Loudness to which sounds are brought, in LUFS. */
+/** Loudness that all sounds should have, in LUFS. */
 const targetLufs = -18;
 
-/** Most that a quiet sound is amplified, because its noise would be heard. */
+/** Maximum amplification, because more would make the noise of a quiet sound audible. */
 const mostDb = 12;
 
 /** Facts of a sound, which `sounds.get` and the offline copy have. */

@@ -105,7 +105,7 @@ export interface Sounds {
   me(options?: CallOptions): Promise<Profile>;
 }
 
-/** Time limit for the export of an account, which may be megabytes, and which the service limits to few an hour. */
+/** Time limit for the export of an account, which may be megabytes. It is sent once, because the service limits it. */
 const exportLimitMs = 65_000;
 
 /** Makes a client. One is enough for the whole app. */

@@ -32,7 +32,7 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
   const unsent = createEntries<Entry>(store, name);
   let isGathering = false;
 
-  /** Returns a time on the clock of this device by the clock of the service, and at most now. */
+  /** Converts a time of this device's clock to the service's clock, at most now. */
   const corrected = (deviceMs: number) => new Date(Math.min(deviceMs, Date.now()) - service.aheadMs()).toISOString();
 
   /** Sends all reports of a user. Call it in `exclusively`. */

@@ -29,7 +29,7 @@ export function createProgress(parts: Parts) {
     return data;
   }
 
-  /** Replaces the copy by what the service has. Call it in `exclusively`, otherwise it could undo a later change. */
+  /** Replaces the copy by the list of the service. Call it in `exclusively`, otherwise it could undo a later change. */
   async function receive(user: string, init: Partial<Init>) {
     const [{ data }] = await Promise.all([answer(api.GET('/progress', init)), covers()]);
     if (await isSignedIn(user))
@@ -61,7 +61,7 @@ export function createProgress(parts: Parts) {
     /**
      * Saves where the user is in a sound. Call it as often as every second. Resolves when the position is stored; the
      * newest of each sound is sent every 15 seconds, or when the network is back.
-     * @param seconds null removes the position, such as at the end. Ignores what is no position, such as NaN
+     * @param seconds null removes the position, such as at the end. Invalid numbers, such as NaN, are ignored
      */
     async save(id: string, seconds: number | null): Promise<void> {
       const { user, clock_ahead_ms: ahead_ms } = await session.current();

@@ -4,7 +4,7 @@ import type { Progress } from './progress.ts';
 /** Seconds of playback between two positions that are saved. */
 const savedEverySec = 5;
 
-/** Seconds at the beginning and at the end that are no position to continue from. */
+/** Length of the beginning and of the end of a sound in seconds. A position there is removed instead of saved. */
 const marginSec = 15;
 
 /**
@@ -16,7 +16,7 @@ export function createReporter(element: AudioElement, id: string, progress: Pick
   return (isPassing: boolean) => {
     const { currentTime, duration, loop } = element;
     if (loop || !element.hasAttribute('src')) return;
-    // A start keeps the last position until the sound plays beyond its beginning.
+    // Keep the last position until the sound plays beyond its beginning.
     if (last === null && currentTime < marginSec) return;
     if (isPassing && last !== null && Math.abs(currentTime - last) < savedEverySec) return;
     last = currentTime;

@@ -50,7 +50,7 @@ const wordsOf = (text: string): string[] =>
     .replace(unspaced, pairsOf)
     .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 
-/** Returns a test of a typed word. Long words, the last one and single letters match beginnings of words. */
+/** Returns a predicate for a typed word. Long words, the last one and Asian letters match beginnings of words. */
 function matcherOf(typed: string, position: number, all: string[]): (words: string[]) => boolean {
   const isBeginning = typed.length > 3 || position === all.length - 1 || typed.charCodeAt(0) >= 0xe00;
   return (words) => words.some((word) => (isBeginning ? word.startsWith(typed) : word === typed));

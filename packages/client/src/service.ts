@@ -1,7 +1,7 @@
 /** Length of the window in which the service counts requests. */
 const longestPauseMs = 60_000;
 
-/** Clock and allowance that the last response of the service has told. */
+/** Clock of the service and number of requests left, as in its last response. */
 export type Service = ReturnType<typeof createService>;
 
 /** Follows the clock of the service, and the number of requests that it still allows the user. */
@@ -20,8 +20,8 @@ export function createService() {
     follow(headers: Headers, isOfUser: boolean, sentMs: number) {
       const serviceMs = Date.parse(headers.get('Date') ?? '');
       if (!serviceMs) return;
-      // Keep the value while it is possible, so that a later report never has an earlier time: the header has whole
-      // seconds, and the response took a while.
+      // Keep the value unless the response contradicts it, so that a later report never has an earlier time: the header
+      // has whole seconds, and the response took a while.
       const mostMs = Date.now() - serviceMs;
       if (aheadMs === undefined || aheadMs > mostMs || aheadMs < sentMs - serviceMs - 1_000) aheadMs = mostMs;
       if (!isOfUser) return;

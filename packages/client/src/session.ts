@@ -82,7 +82,7 @@ export function createSession({ url, store, waiting, onSession, onLoad }: Sessio
     return isSession ? { ...found, clock_ahead_ms: waiting.service.aheadMs(found.clock_ahead_ms) } : null;
   }
 
-  /** Writes the session into the store, which otherwise keeps it in memory. */
+  /** Writes the session to the store. If that fails, the store keeps it in memory. */
   async function save(session: Session | null) {
     try {
       await (session ? store.setItem(key, JSON.stringify(session)) : store.removeItem(key));

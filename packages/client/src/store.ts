@@ -43,7 +43,7 @@ export function indexedDbStore(name = 'sounds'): Store {
 /** Maximum time for an access to a store, because IndexedDB may never answer after a page was in the background. */
 const accessLimitMs = 5_000;
 
-/** Makes an access fail that never settles. */
+/** Rejects an access that does not settle in time. */
 export function timed(store: Store): Store {
   const access = async <T>(result: () => T | Promise<T>) => within(accessLimitMs, Promise.resolve(result()));
   return {
@@ -53,9 +53,9 @@ export function timed(store: Store): Store {
   };
 }
 
-/** Keeps in memory what the store cannot write, and what it held before it could not be read. */
+/** Keeps items in memory that the store cannot write, or that it can no longer read. */
 export function remembering(store: Store): Store {
-  /** Text in the store when it was last read or written, and the present text, which may wait to be written. */
+  /** `stored` is the text of the last successful access, `present` the current text, which may not be written yet. */
   const items = new Map<string, { stored: string | null; present: string | null }>();
 
   async function write(key: string, present: string | null) {

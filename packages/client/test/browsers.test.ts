@@ -34,7 +34,7 @@ const slowDevice = `{
   Date.now = () => now() + aheadMs;
 }`;
 
-// The tests of examples/player prove the same in an unchanged Chromium.
+// The tests of examples/player use the same functions in an unchanged Chromium.
 test('sessions, repeats, signals, favorites and plays work with the globals of React Native', async ({
   open,
   gateway,

@@ -192,7 +192,7 @@ test('premium sounds are refused without premium, and locked when it ends', asyn
 
   const inOneHour = new Date(Date.now() + 3_600_000).toISOString();
   await until(inOneHour);
-  expect((await downloads.audioOf(id)).url).toMatch(/^file:/); // asks, because it may have been renewed
+  expect((await downloads.audioOf(id)).url).toMatch(/^file:/); // requests the new end of premium
   await downloads.resume();
   network.before = () => 'cut';
   const restarted = start(api, { files, fetch });

@@ -33,7 +33,7 @@ function createRule(now: () => number) {
   };
 }
 
-/** Fates of a request: lost before or after the service has it, late, or doubled. Later ones arrive in any order. */
+/** Outcomes of a request: lost, received without a response, late, or received twice. Late ones have no order. */
 const fates = ['ok', 'ok', 'ok', 'lost', 'unanswered', 'late', 'doubled'] as const;
 
 const history = fc.record({

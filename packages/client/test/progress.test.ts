@@ -147,7 +147,7 @@ test('positions have the time of the service, although the clock of the device i
   for (const { updated_at } of list) expect(Math.abs(Date.now() - Date.parse(updated_at))).toBeLessThan(30_000);
 });
 
-test('an older report brings the newer one, and the history removes positions', async ({ device, start, sql }) => {
+test('an older report gets the newer position, and the history removes positions', async ({ device, start, sql }) => {
   const [bowls, rain] = (await addSounds(sql, two)) as [string, string];
   const other = (await start()).api;
   await other.auth.signIn(device.account);

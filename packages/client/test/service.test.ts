@@ -8,7 +8,7 @@ test('later times by the clock of the service are never earlier, although Date h
   const deviceAheadMs = 7_200_000;
   const { follow, aheadMs } = createService();
   const times: number[] = [];
-  // Responses at parts of a second, which take up to three seconds.
+  // Use responses at different fractions of a second, with latencies of up to 3 s.
   for (const [part, latencyMs] of [
     [100, 900],
     [1_999, 10],

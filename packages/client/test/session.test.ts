@@ -84,7 +84,7 @@ test('clients on one slow store share a refresh, and store new tokens before usi
   const other = device.again(); // acts as another tab
   await Promise.all([1, 2, 3].flatMap(() => [device.api.me(), other.me()]));
   expect(device.sent.filter((name) => name === refresh)).toHaveLength(1);
-  expect(used).toEqual(Array(12).fill(true)); // six with the expired token, six with the new one
+  expect(used).toEqual(Array(12).fill(true)); // six requests, each repeated after the refresh
   await expect.poll(() => device.events).toEqual([{ type: 'refreshed', user }]);
 });
 

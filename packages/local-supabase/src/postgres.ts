@@ -121,7 +121,7 @@ async function createCluster(initdb: string, folder: string, account: Account): 
     ];
     return promisify(execFile)(initdb, args, { ...account, cwd: '/' });
   };
-  // Use the other type where the system lacks that of a hosted project. Both contain the letters of all scripts.
+  // Use C.UTF-8 if the system lacks the locale of a hosted project. Both know the letters of all scripts.
   await create('en_US.UTF-8').catch(() => create('C.UTF-8'));
   renameSync(unfinished, folder);
 }

@@ -20,7 +20,7 @@ type Exchanges = { objects: string; raised: Record<string, string[]>; requests: 
 const file = new URL('data-api.yaml', import.meta.url);
 const { objects, raised, requests } = parse(readFileSync(file, 'utf8')) as Exchanges;
 
-/** Returns SQL that runs a statement for each function of this file, also after a killed run. */
+/** Returns SQL that runs a statement for each test function in the database. A killed run may have left some. */
 const onFunctions = (statement: string) => `
   do $$ declare name regprocedure; begin
     for name in select oid from pg_proc where pronamespace = 'public'::regnamespace and proname ^@ 'api_'

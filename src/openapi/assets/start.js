@@ -1,4 +1,4 @@
-// Everything comes from the origin of this page: no fonts, no proxy, no service of Scalar's own.
+// Loads everything from the origin of this page: no fonts, no proxy, nothing from Scalar's servers.
 Scalar.createApiReference('#reference', {
   url: 'openapi.json',
   servers: [{ url: new URL('.', location.href).href.slice(0, -1) }], // below the path of a proxy, if any

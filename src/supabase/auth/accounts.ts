@@ -18,7 +18,7 @@ import { weakPassword } from './sign-up.ts';
 /** Purpose of a mailed code. */
 export type CodeType = 'signup' | 'recovery';
 
-/** Success of a call whose values are not needed. Auth answers some of them with an empty object. */
+/** Response whose values are not needed. Auth answers some calls with an empty object. */
 const JsonObject = z.object();
 
 type MailedCode = { type: CodeType; email: string; code: string };
@@ -35,8 +35,8 @@ const confirmedInPart = (cause: unknown) =>
 /** Maps the error of setting a first password, after the code was used. @throws ApiError that tells how to continue */
 function mapFirstPasswordError(thrown: unknown): void {
   if (!(thrown instanceof AuthError)) throw confirmedInPart(thrown);
-  if (thrown.code === 'same_password') return; // an equal request at another gateway was faster
-  if (isGone.includes(thrown.code)) throw invalidCode(); // an equal request at another gateway ended this session
+  if (thrown.code === 'same_password') return; // another gateway has set it already
+  if (isGone.includes(thrown.code)) throw invalidCode(); // another gateway has ended this session
   const fault = passwordFaults[thrown.code]?.();
   if (fault === undefined) throw confirmedInPart(thrown);
   const message = `${fault.message} The address is confirmed: use "forgot password" to set another one.`;
@@ -176,7 +176,7 @@ const passwordFaults: Faults = {
       undefined,
       'second_factor',
     ),
-  // Maps the code that Auth sends, and the name in its source.
+  // Maps both names of this error: Auth sends the first, its source has the second.
   current_password_invalid: wrongCurrentPassword,
   current_password_mismatch: wrongCurrentPassword,
 };

@@ -30,7 +30,7 @@ const ErrorBody = z.object({
 });
 
 type CallOptions = Readonly<{
-  /** IP address of the client, by which Auth limits. */
+  /** IP address of the client, for the rate limits of Auth. */
   ip?: string;
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: object;
@@ -44,7 +44,7 @@ type CallOptions = Readonly<{
 const tooManyRequests = (cause: AuthError) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
     cause,
-    reason: 'limit_attempts', // errors about the limit of mails are hidden from clients
+    reason: 'limit_attempts', // never limit_mails, because clients must not learn of the mails of an account
     limit: 'auth',
     headers: { 'Retry-After': '60' },
   });

@@ -23,8 +23,8 @@ function createBounds(bounds: { total: number; perKey: number }) {
 
 /**
  * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
- * @param callsAtOnce number of concurrent calls. Eight times as many may run or wait, a quarter of them for one client
- *   or one network. As many may go first, an eighth of them for one client or one network
+ * @param callsAtOnce number n of concurrent calls. At most 8n calls may run or wait, 2n of them from one client or
+ *   network; in addition 8n calls of trusted clients, n of them from one client or network
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
@@ -53,7 +53,7 @@ export function createPasswordQueue(callsAtOnce: number) {
     const leave = () => leaving.abort(busy());
     const timer = setTimeout(leave, longestWaitMs);
     gone?.addEventListener('abort', leave);
-    if (gone?.aborted) leave(); // the event does not come again
+    if (gone?.aborted) leave(); // a signal that is already aborted fires no event
     const stay = () => {
       clearTimeout(timer);
       gone?.removeEventListener('abort', leave);

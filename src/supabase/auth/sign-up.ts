@@ -24,7 +24,8 @@ export function createSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, set
     });
     const due = started.promise.then(minimumDelay);
     const made = answer.catch((thrown: unknown) => {
-      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown; // an equal sign-up at another gateway was faster
+      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown;
+      // Signs in, because an equal sign-up at another gateway was faster.
       const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
       return inPasswordQueue(ip, signIn).catch(() => {
         throw thrown;
@@ -41,7 +42,7 @@ export function createSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, set
         return 'access_token' in tokens ? tokens : null;
       },
       async (thrown: unknown) => {
-        // Hides errors of mails and of equal sign-ups, because only addresses without a confirmed account cause them.
+        // Answers these errors like success: they occur only without a confirmed account, and would reveal that.
         const { status, code: reason } = authErrorIn(thrown) ?? {};
         const isFailure = status === 500 && reason === 'unexpected_failure';
         const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));

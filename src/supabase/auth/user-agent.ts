@@ -1,8 +1,8 @@
 const browser = /mozilla|webkit|gecko|chrom|safari|firefox|opera|\bopr|\bedg|msie|trident/i;
 
 /**
- * Returns the User-Agent for Auth, which stores it with the session: that of the app, cut to 200 visible characters. Of
- * a browser it contains only the platform, because Supabase rejects a secret key from what looks like a browser.
+ * Returns the User-Agent for Auth, which stores it with the session: that of the app, cut to 200 visible characters.
+ * Returns only the platform of a browser, because Supabase rejects a secret key with a browser's User-Agent.
  */
 export function userAgentFor(sent = ''): string {
   const visible = sent.replace(/[^!-~]+/g, ' ').trim();

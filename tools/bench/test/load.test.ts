@@ -4,7 +4,7 @@ import { startDatabase } from '../../../test/support/prepared.ts';
 import { load } from '../load.ts';
 
 // `npm run bench:load` writes into a development database, whose rows must survive.
-test('loads beside a played sound without changing it, or writes nothing where a row is there', async ({
+test('npm run bench:load changes no existing row, and writes nothing if one of its rows exists', async ({
   onTestFinished,
 }) => {
   const { databaseUrl, stop } = await startDatabase();
@@ -16,13 +16,13 @@ test('loads beside a played sound without changing it, or writes nothing where a
     const counted = tables.map((table) => `(select count(*)::int from ${table})`);
     return (await sql.unsafe(`select array[${counted}] as counts`))[0]?.['counts'];
   };
-  // The rows that are loaded last.
+  // Add a row that would be loaded last.
   await sql`insert into public.home_sections (slug, title) values ('section-1', 'A section of mine')`;
   await expect(loading()).rejects.toMatchObject({ code: '23505' });
   expect(await counts()).toEqual([0, 0, 0, 0, 0]);
   await sql`delete from public.home_sections`;
 
-  // The first sound by title, because loaded sounds are deleted in that order.
+  // Add the first sound by title, because loaded sounds are deleted in that order.
   await sql`insert into public.sounds (title) values ('A sound of mine')`;
   await sql`insert into public.play_counts select id, 41 from public.sounds`;
   const mine = () => sql`

@@ -171,7 +171,7 @@ function changes(
 const isSame = (a: Fields[Column], b: Fields[Column]) => isDeepStrictEqual(composed(a), composed(b));
 const composed = (value: unknown) => (Array.isArray(value) ? value.map((tag: string) => tag.normalize('NFC')) : value);
 
-/** Returns whether a title that was not made from the file name changes to another one. */
+/** Returns true if a title that an administrator wrote would change. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   const made = file && readableTitle(file);
   return title !== undefined && title !== made && row.title !== made;

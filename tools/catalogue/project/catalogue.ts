@@ -59,7 +59,7 @@ export interface Catalogue {
 
 /**
  * Reads the catalogue.
- * @throws ImportError if the project cannot be imported into
+ * @throws ImportError if migrations or buckets are missing
  */
 export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> {
   const imported = await allRows<Imported>(client, 'imported_sounds', 'sound_id');

@@ -61,7 +61,7 @@ async function decode(source: string, maxSeconds: number): Promise<Measured | un
   // A graph that ffmpeg rebuilds at the start of the stream prints an empty summary first.
   const summary = log.slice(log.lastIndexOf('Summary:'));
   const number = (pattern: RegExp, from = summary) => Number(pattern.exec(from)?.[1] ?? Number.NaN);
-  // The bit rate, in units of 125 bytes, tells the number of channels.
+  // The bit rate includes all channels. Its unit is 125 bytes per second.
   const length = count / 125 / number(/pcm_u8, 16000 Hz, .* (\d+) kb\/s/, log);
   if (code !== 0 || !(length > 0)) {
     const [, reason = 'no audio'] = /\[(?:error|fatal)\] (.+)/.exec(log) ?? [];

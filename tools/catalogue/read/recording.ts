@@ -57,7 +57,7 @@ export async function readRecording(
   return { fields, audio, isMeasured, ...(metadata && { metadata }), notes };
 }
 
-/** Extensions of one format, apart from those that are stored as another one. */
+/** Stored extensions that one format can have. */
 const ALIKE = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/];
 
 /**
@@ -92,7 +92,7 @@ function lengthIn(metadata: IAudioMetadata | undefined): number {
   return Math.round(duration * 1000) / 1000;
 }
 
-/** Returns whether the header of a recording occurs again, in formats of which many apps play only the first. */
+/** Returns whether a file contains a second header. Many apps play only the first of joined recordings. */
 async function isJoined(source: string, extension: string): Promise<boolean> {
   if (!/^\.(flac|webm|m4a|mp4|wav|aif[fc]?)$/.test(extension)) return false;
   // Skip the size at the start of the header.

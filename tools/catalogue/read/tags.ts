@@ -28,7 +28,7 @@ function titleIn({ common, native }: IAudioMetadata): string | undefined {
   return common.title;
 }
 
-/** Finds the first comment without a descriptor, because others are for programs, or the field of ffmpeg in MP3. */
+/** Finds the first comment for people, which has no descriptor, else the comment that ffmpeg writes into MP3. */
 function commentIn({ common, native }: IAudioMetadata): string | undefined {
   const comment = common.comment?.find(({ text, descriptor }) => text && !descriptor)?.text;
   const tag = Object.values(native)

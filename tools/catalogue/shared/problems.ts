@@ -1,7 +1,7 @@
-/** Rejects one file or line with cause and remedy. The others are imported. */
+/** Rejects one file or line; the others are imported. The message has cause and remedy. */
 export class Rejected extends Error {}
 
-/** Ends the import or export with cause and remedy. */
+/** Ends the import or export. The message has cause and remedy. */
 export class ImportError extends Error {}
 
 /** A line of the report about something that is not imported. */

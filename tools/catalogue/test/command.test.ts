@@ -34,7 +34,7 @@ test.for<[string, Target | (() => Promise<Target>), RegExp]>([
   expect(lines).toEqual([expect.stringMatching(message)]);
 });
 
-// Other systems than those with util-linux have a `script` command with other options.
+// Only the `script` command of util-linux has these options.
 const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' });
 
 /** Starts the import in a terminal. */

@@ -90,7 +90,7 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
   expect((await next()).stdout).toContain('0 new, 0 to update, 4 unchanged');
 });
 
-test('a sound is its audio, whatever its tags and name, and wherever it lies', async ({ sql, skip }) => {
+test('an import recognizes a sound by its audio, whatever its tags, name and folder', async ({ sql, skip }) => {
   skip(spawnSync('ffmpeg', ['-version']).status !== 0, 'Install ffmpeg to identify recordings by their audio.');
   const numbers = ['@/1.wav', '@/2.wav', '@/3.wav'].map((name) => [name, tone()] as const);
   const { path, next, sounds } = await imported(sql, {

@@ -23,7 +23,7 @@ function make(folder: string, ...files: string[]): void {
 const sine = (seconds: number) => `-f lavfi -i sine=330:d=${seconds}`;
 const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
 
-test('lengths are right if headers, granules or channel assignments are not what they seem', async ({ skip }) => {
+test('lengths are right despite wrong headers, granules or channel assignments', async ({ skip }) => {
   skip(!hasFfmpeg, NEEDS_FFMPEG);
   const folder = await makeFolder();
   const assigned = 'aevalsrc=0.2*sin(1885*t)|0.2*sin(if(lt(t\\,3)\\,1885\\,1904)*t):d=23';

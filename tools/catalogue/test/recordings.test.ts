@@ -52,7 +52,8 @@ test('the length is measured in the audio data if the header is missing or wrong
     'rf64.wav': [made('rf64.wav'), 4],
     'flac.ogg': [made('flac.ogg'), 4],
   };
-  // Encoders add silence to MP3 and AAC, and a join breaks a frame of FLAC. ffmpeg reads only the first recording of M4A and WAV, and many apps do so of FLAC and WebM.
+  // Encoders add silence to MP3 and AAC, and a join breaks a frame of FLAC. ffmpeg reads only the first half of M4A and
+  // WAV, and many apps only that of FLAC and WebM.
   for (const format of FORMATS) {
     const content = Buffer.concat([made(`4.${format}`), made(`4.${format}`)]);
     files[`joined.${format}`] = [content, { aac: 8.1, flac: 7.75, m4a: 4, mp3: 8.1, wav: 4 }[format] ?? 8];

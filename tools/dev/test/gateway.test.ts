@@ -53,7 +53,7 @@ test('npm run dev restarts a gateway whose source is replaced, also one that has
   const changed = 'health.ts changed: restarting the gateway';
   await replace(file, source.replace("status: 'ok'", "status: 'changed'"));
   await expect.poll(() => logged, restart).toEqual([changed]);
-  // A restart for it would follow at once, and be logged before the next change.
+  // A restart because of the backup would be logged before that of the next change.
   await writeFile(`${file}~`, 'a backup of an editor');
   await expect.poll(health, restart).toEqual({ status: 'changed' });
   await replace(file, '}');

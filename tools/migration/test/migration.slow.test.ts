@@ -83,7 +83,7 @@ test('npm run migration names file, line and statement of a fault in the grammar
   await stop();
 });
 
-test('npm run migration -- --baseline writes the one migration and rejects a second beside it', async () => {
+test('npm run migration -- --baseline writes the baseline, unless a later migration exists', async () => {
   const { project, migrations, written } = await projectWith(['31_sounds.sql', /$/, '-- A changed line.\n']);
   const before = await readdir(migrations);
   expect(await written('_baseline.sql')).not.toContain('-- A changed line.');

@@ -113,15 +113,16 @@ export class RestConnection extends PostgresConnection {
         const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
         return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) })).catch((error) => {
           if (!isOfClosedConnection(error)) throw error;
-          // Leave the rejection to the driver, which would throw from a timer if it rolled back a closed connection.
+          // Never settle, because begin() itself rejects. A rejection here makes the driver roll back a closed
+          // connection and throw from a timer.
           return new Promise<never>(() => {});
         });
       });
       return (await ended) as T;
     } catch (error) {
-      // Retry if the driver reports the loss of the former connection, which `onclose` has counted.
+      // Retry if the transaction did not begin, because `onclose` has already counted the loss of that connection.
       if (!hasBegun && isLostConnection(error)) return this.#transaction(run);
-      // The closed connection is reported by this request, so no other request must fail for it.
+      // This request reports the loss, so do not fail another one for it.
       if (isOfClosedConnection(error)) this.#lost -= 1;
       throw error;
     }

@@ -113,7 +113,7 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 function statementOf(called: SqlFunction, names: string[], areTexts: boolean): string {
   const { arg_names, arg_types, return_is_setof, return_type, return_typtype } = called;
   const args = arg_names
-    // Remove the default length of 1 of these types.
+    // Make bit and character varying, because their default length is 1.
     .map((arg, i) => ({
       arg,
       name: quoted(arg),

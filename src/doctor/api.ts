@@ -1,9 +1,9 @@
 import { endpoints } from '../app.ts';
 import { apiBase } from '../endpoint.ts';
-import { check, Problem, throwAll } from './check.ts';
 import { accessToken, callAsService } from './identity.ts';
 import { publishableKey } from './project.ts';
-import { askApi } from './run.ts';
+import { Problem, throwAll } from './result.ts';
+import { askApi, check } from './run.ts';
 
 /** Id of no sound, for an empty catalogue, which is valid. */
 const noSound = '00000000-0000-0000-0000-000000000000';

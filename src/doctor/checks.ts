@@ -1,12 +1,12 @@
 import { apiKeys, reads } from './api.ts';
-import { type Check, NotChecked, Problem, type Result, reasonOf, Warning } from './check.ts';
 import { exposedSchemas, migrations, rowSecurity, triggers, upkeep } from './database.ts';
 import { environment, redis } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, multiFactor, sharedSecret } from './identity.ts';
 import { address, captcha, clock, publishableKey, secretKey, signInSettings } from './project.ts';
 import { readReplica } from './replica.ts';
-import type { Run } from './run.ts';
+import { NotChecked, Problem, type Result, reasonOf, Warning } from './result.ts';
+import type { Check, Run } from './run.ts';
 import { buckets, imageTransformations, signedUrls, storagePolicies } from './storage.ts';
 
 /** All checks, in an order in which each follows those that it needs. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { check, Problem, reasonOf, throwAll } from './check.ts';
 import { secretKey } from './project.ts';
+import { Problem, reasonOf, throwAll } from './result.ts';
+import { check } from './run.ts';
 
 const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push --remote';
 

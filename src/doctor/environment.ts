@@ -2,7 +2,8 @@ import { pino } from 'pino';
 import { createLimiters } from '../limits/limiters.ts';
 import { createTrustedClients } from '../limits/trusted-clients.ts';
 import { connectRedis } from '../redis.ts';
-import { check, NotChecked, Problem, throwAll, Warning } from './check.ts';
+import { NotChecked, Problem, throwAll, Warning } from './result.ts';
+import { check } from './run.ts';
 
 export const environment = check('Environment', [], ({ config }) => {
   const warnings = config.unknownVariables.map(({ name, meant }) => {

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
-import { check, NotChecked, Problem } from './check.ts';
 import { accessToken, addressForwarding, sessionAddresses } from './identity.ts';
 import { clock, compareClocks } from './project.ts';
-import { askGateway, type Run } from './run.ts';
+import { NotChecked, Problem } from './result.ts';
+import { askGateway, check, type Run } from './run.ts';
 
 export const readiness = check('Gateway', [], async (run) => {
   const { status, body } = await askGateway(run, '/readyz');

@@ -1,9 +1,9 @@
 import { decodeProtectedHeader } from 'jose';
 import { ApiError } from '../errors.ts';
-import { check, failed, NotChecked, Problem, reasonOf, Warning } from './check.ts';
 import { migrations } from './database.ts';
 import { isLocal, mayNotExecute, secretKey } from './project.ts';
-import { forwardedAddress, type Run } from './run.ts';
+import { failed, NotChecked, Problem, reasonOf, Warning } from './result.ts';
+import { check, forwardedAddress, type Run } from './run.ts';
 
 /** Calls a function that the service alone may call. */
 export async function callAsService(run: Run, name: string, body: object): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { parseArgs, styleText } from 'node:util';
 import { configOrExit } from '../config.ts';
-import type { Result } from './check.ts';
 import { runChecks } from './checks.ts';
+import type { Result } from './result.ts';
 import { createRun } from './run.ts';
 
 // `npm run doctor` checks a deployment, and tells how to fix each problem.

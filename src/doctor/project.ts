@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rejectedPublishableKey, rejectedSecretKey } from '../supabase/setup-problems.ts';
-import { check, failed, NotChecked, Problem, reasonOf, throwAll, Warning } from './check.ts';
-import { ask, type Run } from './run.ts';
+import { failed, NotChecked, Problem, reasonOf, throwAll, Warning } from './result.ts';
+import { ask, check, type Run } from './run.ts';
 
 const problemOf = ({ problem, remedy }: { problem: string; remedy: string }) => new Problem(problem, remedy);
 

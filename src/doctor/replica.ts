@@ -1,6 +1,6 @@
-import { check, failed, NotChecked, Problem } from './check.ts';
 import { migrations } from './database.ts';
-import { ask } from './run.ts';
+import { failed, NotChecked, Problem } from './result.ts';
+import { ask, check } from './run.ts';
 
 /** Maximum lag of a replica. With more, changes by an administrator seem to have no effect. */
 const lagMaxSeconds = 30;

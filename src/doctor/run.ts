@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
-import { failed, NotChecked, reasonOf } from './check.ts';
+import { failed, NotChecked, reasonOf } from './result.ts';
 
 /** Address for documentation (RFC 5737). If Auth records it, it came from our header. */
 export const forwardedAddress = '203.0.113.7';
@@ -130,6 +130,23 @@ export function createRun(config: Config, gateway: URL | null) {
 }
 
 export type Run = ReturnType<typeof createRun>;
+
+export type Check = Readonly<{
+  name: string;
+  /** Checks that must succeed before this one runs. */
+  needs: readonly Check[];
+  /**
+   * @returns a sentence that confirms what was checked
+   * @throws Problem, or an AggregateError of several; NotChecked if it cannot check
+   */
+  execute: (run: Run) => Promise<string> | string;
+}>;
+
+export const check = (name: string, needs: Check['needs'], execute: Check['execute']): Check => ({
+  name,
+  needs,
+  execute,
+});
 
 /**
  * Sends a request to the gateway of --gateway.

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { check, failed, Problem } from './check.ts';
 import { migrations } from './database.ts';
 import { secretKey } from './project.ts';
-import { ask, type Run } from './run.ts';
+import { failed, Problem } from './result.ts';
+import { ask, check, type Run } from './run.ts';
 
 const bucketsThatShould = [
   ['audio', false, 'The bucket audio is public: anyone can download every sound, for ever.'],

@@ -1,5 +1,5 @@
 import { describe, expect, inject } from 'vitest';
-import type { Result } from '../../src/doctor/check.ts';
+import type { Result } from '../../src/doctor/result.ts';
 import { startNetwork } from '../support/network.ts';
 import { freePort } from '../support/ports.ts';
 import { collect } from '../support/processes.ts';

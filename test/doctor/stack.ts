@@ -1,8 +1,8 @@
 import type postgres from 'postgres';
 import { expect, inject } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import type { Result } from '../../src/doctor/check.ts';
 import { runChecks } from '../../src/doctor/checks.ts';
+import type { Result } from '../../src/doctor/result.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { test as base } from '../support/test.ts';
 

@@ -1,22 +1,3 @@
-import type { Run } from './run.ts';
-
-export type Check = Readonly<{
-  name: string;
-  /** Checks that must succeed before this one runs. */
-  needs: readonly Check[];
-  /**
-   * @returns a sentence that confirms what was checked
-   * @throws Problem, or an AggregateError of several; NotChecked if it cannot check
-   */
-  execute: (run: Run) => Promise<string> | string;
-}>;
-
-export const check = (name: string, needs: Check['needs'], execute: Check['execute']): Check => ({
-  name,
-  needs,
-  execute,
-});
-
 export type Result = {
   check: string;
   /** A warning reports a state that may be intended. */

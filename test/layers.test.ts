@@ -1,0 +1,67 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Parts of a folder from top to bottom, and the parts that each may import. "*" are the files without a line. */
+const layers: Record<string, string> = {
+  src: `
+    doctor/      doctor/ app.ts routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ *
+    server.ts            app.ts routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ *
+    app.ts                      routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ *
+    routes/                                            endpoint.ts context.ts supabase/         model/ *
+    openapi/                            openapi/ http/ endpoint.ts context.ts                   model/ *
+    http/                                        http/ endpoint.ts context.ts           limits/ model/ *
+    endpoint.ts                                                    context.ts           limits/ model/ *
+    context.ts                                                                supabase/ limits/ model/ *
+    supabase/                                                                 supabase/         model/ *
+    limits/                                                                             limits/ model/ *
+    model/                                                                                      model/ *
+    *                                                                                                  *`,
+  'tools/catalogue': `
+    test/        test/ * export/ apply/ plan/ identify/ read/ project/ shared/
+    *                  * export/ apply/ plan/ identify/ read/ project/ shared/
+    export/              export/                       read/ project/ shared/
+    apply/                       apply/ plan/ identify/ read/ project/ shared/
+    plan/                               plan/ identify/ read/ project/ shared/
+    identify/                                 identify/ read/ project/ shared/
+    read/                                               read/ project/ shared/
+    project/                                                  project/ shared/
+    shared/                                                            shared/`,
+};
+
+const steps = Object.entries(layers).map(([folder, picture]) => {
+  const rows = picture
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/ +/));
+  const partOf = (path: string) =>
+    rows.map(([part = '']) => part).find((part) => path.startsWith(`${folder}/${part}`)) ?? '*';
+  return { folder, partOf, allowed: new Map(rows.map(([part = '', ...below]) => [part, below])) };
+});
+
+/** Returns src, test or the workspace of a file. Workspaces import each other by name. */
+const houseOf = (path: string) => /^(src|test|(tools|packages|examples)\/[^/]+)(?=\/)/.exec(path)?.[0];
+
+/** Matches files that import nothing from outside, because they are shipped, or a step of the import. */
+const isClosed = /^(src|(packages|examples)\/[^/]+\/src|tools\/catalogue\/(?!test\/)[^/]+)\//;
+
+/** Tells whether a file may import another one by a path. */
+function mayImport(file: string, target: string) {
+  const [from, to] = [houseOf(file), houseOf(target)];
+  if (from !== to) return !isClosed.test(file) && (to === 'src' || to === 'test');
+  const step = steps.find(({ folder }) => folder === from);
+  return step === undefined || step.allowed.get(step.partOf(file))?.includes(step.partOf(target)) === true;
+}
+
+test('every file imports only what its layer allows', () => {
+  const files = globSync('{src,test,tools,packages,examples}/**/*.{ts,js,mjs}', { exclude: ['**/node_modules/**'] });
+  const imports = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]*)['"]/g)].map(([, path = '']) => ({
+      file,
+      target: join(dirname(file), path),
+    })),
+  );
+  expect(imports.length).toBeGreaterThan(1_000);
+  const wrong = imports.filter(({ file, target }) => !mayImport(file, target));
+  expect(wrong.map(({ file, target }) => `${file} must not import ${target}`)).toEqual([]);
+});

@@ -21,13 +21,13 @@ app.get('/api/v1/favorites', async ({ headers: { authorization = '' } }, res) =>
 
 app.get('/api/v1/sounds/:id', async ({ headers: { authorization = '' }, params: { id } }, res) => {
   const call = user.rpc('get_sound', { wanted_sound: id }).setHeader('Authorization', authorization);
-  const { audio_path, cover_image_path, ...sound } = Object((await call.throwOnError()).data);
+  const { audio_path, cover_image_path, is_locked, ...sound } = Object((await call.throwOnError()).data);
   const [audio, cover] = await Promise.all([
     service.storage.from('audio').createSignedUrl(audio_path, 300),
     service.storage.from('covers').createSignedUrl(cover_image_path, 300),
   ]);
   const urls = { cover_image_url: cover.data?.signedUrl, audio_url: audio.data?.signedUrl };
-  res.json({ data: { ...sound, ...urls, audio_url_expires_in: 300 } });
+  res.json({ data: { ...sound, ...urls, audio_url_expires_in: 300, is_locked } });
 });
 
 app.post('/api/v1/sounds/:id/play', async ({ params: { id } }, res) => {

@@ -70,9 +70,9 @@ const limitOf = ({ msMax, plainMs }: Pick<Measured, 'msMax' | 'plainMs'>) => msM
 
 /**
  * Measures the SQL functions behind the endpoints in a database that holds `LARGE`.
- * @returns a section of the page of results, and the missed targets
+ * @returns a summary, a section of the page of results, and the missed targets
  */
-export async function databaseSection(): Promise<{ section: string; problems: string[] }> {
+export async function databaseSection(): Promise<{ summary: string; section: string; problems: string[] }> {
   await using stack = new AsyncDisposableStack();
   const { databaseUrl, stop } = await startScratchDatabase();
   stack.defer(stop);
@@ -90,7 +90,16 @@ export async function databaseSection(): Promise<{ section: string; problems: st
   const [first = Number.NaN, last = Number.NaN] = await inTurns(explainer, list.slice(0, 2), 101);
   const problems = rows.flatMap(problemsOf);
   if (last / first > pageRatioMax) problems.push(`Page ${pages} takes ${last / first} times as long as page 1.`);
-  return { section: sectionOf(rows, last / first), problems };
+  return { summary: summaryOf(rows), section: sectionOf(rows, last / first), problems };
+}
+
+function summaryOf(rows: Measured[]): string {
+  const slowest = (list: Measured[]) => milliseconds(Math.max(...list.map(({ ms }) => ms)));
+  const isSearchField = ({ name }: Measured) => name.includes('q=');
+  return `\
+- **Postgres** takes ${milliseconds(median(rows.map(({ ms }) => ms)))} for half of the requests and ${slowest(rows.filter((row) => !isSearchField(row)))} for the slowest but for those of
+  the search field, which take up to ${slowest(rows.filter(isSearchField))}, with ${whole(LARGE.sounds)} sounds.
+`;
 }
 
 function sectionOf(rows: Measured[], pageRatio: number): string {

@@ -18,16 +18,24 @@ if (unknown !== undefined) {
   console.error(`The benchmark has no part "${unknown}".\n\n${usage}`);
   process.exit(1);
 }
-const sections = [`# Results of \`npm run bench\`\n\n${header()}\nSee [README](README.md#how-to-read-it).\n`];
+const measured = header();
+const summaries: string[] = [];
+const sections: string[] = [];
 const problems: string[] = [];
 const isWhole = named.length === 0;
 for (const [name, measure] of Object.entries(parts)) {
   if (!isWhole && !named.includes(name)) continue;
-  const { section, problems: missed } = await measure();
+  const { summary, section, problems: missed } = await measure();
+  summaries.push(summary);
   sections.push(section);
   problems.push(...missed);
 }
-const page = sections.join('\n');
+const page = `# Results of \`npm run bench\`
+
+${summaries.join('')}- [Capacity](capacity.md) says what that is in users, [README](README.md#how-to-read-it) how to read the tables.
+
+${measured}
+${sections.join('\n')}`;
 console.log(page);
 if (isWhole) writeFileSync(new URL('results.md', import.meta.url), page);
 for (const problem of problems) console.error(problem);

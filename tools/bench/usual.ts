@@ -35,7 +35,7 @@ async function call(client: SupabaseClient, name: string, args: object = {}) {
 }
 
 type FoundFile = { path: string };
-type FoundFiles = { id: string; audio: FoundFile; cover: FoundFile };
+type FoundFiles = { id: string; audio: FoundFile; cover: FoundFile; is_locked: boolean };
 
 const ListQuery = z.object({
   category: z.string().max(100).optional(),
@@ -65,7 +65,9 @@ app.post('/api/v1/sounds/files', async (req, res) => {
   const audioFiles = found.map(({ audio }) => audio);
   const coverFiles = found.map(({ cover }) => cover);
   const [audio, covers] = await Promise.all([sign('audio', audioFiles), sign('covers', coverFiles)]);
-  res.json({ data: found.map(({ id }, index) => ({ id, audio: audio[index], cover: covers[index] })) });
+  res.json({
+    data: found.map(({ id, is_locked }, index) => ({ id, audio: audio[index], cover: covers[index], is_locked })),
+  });
 });
 app.get('/api/v1/home', async (_req, res) => {
   res.json({ sections: await call(res.locals['supabase'], 'list_home_sections') });

@@ -44,7 +44,7 @@ function inTime<T>(reply: Promise<T>): Promise<T> {
 export function connectRedis(url: string, log: Logger) {
   const client = new Redis(url, {
     enableOfflineQueue: false,
-    enableReadyCheck: false, // the checks cover more
+    enableReadyCheck: false, // the registered checks cover more
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,

@@ -10,7 +10,6 @@ const required = {
   SUPABASE_SECRET_KEY: 'sb_secret_x',
 };
 
-/** Returns the error of a configuration with these changes. */
 function errorOf(changes: Record<string, string | undefined>): Error {
   try {
     loadConfig({ ...required, ...changes });

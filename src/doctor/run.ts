@@ -114,7 +114,7 @@ export function createRun(config: Config, gateway: URL | null) {
       deferred.push({ what, remove });
     },
 
-    /** Removes what was created, in reverse order. @returns what could not be removed */
+    /** Removes the objects of this run, newest first. @returns the names of those that could not be removed */
     async cleanup(): Promise<string[]> {
       const remaining: string[] = [];
       for (const { what, remove } of deferred.splice(0).reverse())

@@ -10,7 +10,7 @@ export type Exempt = 'trustedClients' | 'untrustedClients' | 'activeKeys';
 /** Limit, with options of express-rate-limit and of this service. */
 export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
   keyGenerator: (req: Request, res: Response) => string;
-  /** Tells by its result whether an attempt counts. By default every request counts. */
+  /** Tells whether an attempt with this response counts. By default every request counts. */
   counts?: (res: Response) => boolean;
   exempt?: Exempt;
   reason: ErrorReason;

@@ -12,7 +12,7 @@ const dateTimeForm = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))
  */
 export function momentOf(text: string): number {
   const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] = dateTimeForm.exec(text) ?? [];
-  if (new Date(date).getUTCDate() !== Number(day)) return Number.NaN; // Date takes February 30 for March 1
+  if (new Date(date).getUTCDate() !== Number(day)) return Number.NaN; // Date reads February 30 as March 1
   const offset = utc ? 'Z' : `${sign === '-' ? '-' : '+'}${hours}:${minutes}`;
   return Date.parse(`${date}T${time}${offset}`) + Math.round(Number(`0.${fraction}`) * 1000);
 }

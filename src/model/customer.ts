@@ -109,7 +109,7 @@ const avatarUrl = text(2048)
   .refine((value) => plainHttpsUrl.test(value), 'must be an https address without user name or spaces')
   .meta({ override: { maxLength: 2048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]:[\\x2f]{2}\\S+\\s*$' } });
 
-/** Fields that a customer may change. Rejects others, because the client would believe that they were changed. */
+/** Fields that a customer may change. Rejects others, because a client could assume that they were changed. */
 export const CustomerChanges = body({
   full_name: text(200)
     .nullable()

@@ -63,7 +63,7 @@ const shapes = {
 /** SQL function that the gateway calls. */
 export type CalledFunction = keyof typeof shapes;
 
-/** Returns the text with which the JSON of an object begins. */
+/** Returns the text at the start of the JSON of an object. */
 export const startOf = (name: 'export_account') => `{"${shapes[name][0]}"`;
 
 /** Tells whether JSON in parts can be the list or page that a function returns, by its beginning and its end. */

@@ -2065,7 +2065,7 @@ begin
   if tg_table_name = 'sounds' then
     perform private.note_change('sound', changed.id);
   elsif tg_table_name = 'categories' then
-    perform private.note_change('category', id) -- children show with their parent
+    perform private.note_change('category', id) -- children are hidden with their parent
       from (select changed.id union select id from public.categories where parent_id = changed.id) as family;
   elsif tg_table_name = 'home_sections' then
     perform private.note_change('home_section', changed.id);

@@ -115,7 +115,7 @@ const rows: Record<string, Row> = {
         ...words('2026-06-23T10:00%2B25:00 2026-06-23T10:00-02:75'),
         ...words('1969-12-31T23:59:59Z 9999-12-31T23:59:59-01:00 10000-01-01T00:00:00Z'),
         ...['x'.repeat(5000), `${moment}&cursor=${moment}`, `${moment}&sort=title`],
-        cursorOf(['title', 'a', moment]), // without the order
+        cursorOf(['title', 'a', moment]), // without sort=title
         ...['f'.repeat(40), 'f'.repeat(41), '7'.repeat(40), '0'.repeat(4002)].map((hex) => `${hex}&sort=title`),
         ...inOrder('title', ['title', 'a\0', moment], ['newest', 'a', moment]),
         ...inOrder('newest', ['newest', 'a', 'a day']),

@@ -52,7 +52,7 @@ test('alerts and panels use only metrics and labels of the gateway, and panels u
   const declared = (await (await fetch(gateway.metricsUrl ?? '')).text()).matchAll(/^# TYPE (sounds_\w+) /gm);
   await gateway.close();
   await redis.stop();
-  // Prometheus adds the metric and these labels.
+  // Prometheus adds the metric `up`, and two labels to every metric.
   const labelsOf = new Map([['up', new Set(['job', 'instance'])]]);
   for (const { name, labels } of samples)
     labelsOf.set(name, new Set(['job', 'instance', ...(labelsOf.get(name) ?? []), ...Object.keys(labels)]));

@@ -13,7 +13,7 @@ const secret = 'a shared secret';
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** Returns the function of the page. */
+/** Returns the handler of the Edge Function on the page. */
 function edgeFunction(env: Record<string, string> = {}): Handler {
   const { apiUrl, secretKey } = inject('stack');
   const defaults = { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretKey }) };

@@ -109,7 +109,7 @@ test('a gateway that ends answers new connections and pipelined requests during 
   early.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(early, 'data');
 
-  for (const _ of [1, 2]) child.kill('SIGINT'); // as npm forwards it
+  for (const _ of [1, 2]) child.kill('SIGINT'); // npm forwards the signal, so it arrives twice
   await until(/"phase":"drain"/);
   expect((await fetch(`${origin}/readyz`)).status).toBe(503);
   const paths = ['/healthz', '/api/v1/categories', '/readyz', '/api/v1/nope', '/healthz'];

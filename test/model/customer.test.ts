@@ -20,7 +20,6 @@ const rejected = [
   ...['https://[::1', 'https://[a.example]/'],
 ];
 
-/** Returns the addresses that the database accepts. */
 async function databaseAccepts(sql: Sql, addresses: string[]): Promise<string[]> {
   const rows = await sql<{ address: string }[]>`
     select address from jsonb_array_elements_text(${JSON.stringify(addresses)}::text::jsonb) with ordinality as given (address, place)

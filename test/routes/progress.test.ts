@@ -74,7 +74,7 @@ describe('PUT /progress', () => {
     const ahead = at(id, 5, ago(-4 * minuteMs));
     expect(await save(app, at(id, 9, ago(-6 * minuteMs)), ahead)).toEqual(['in_future', 'saved']);
     expect(await storedOf(sql, user.id)).toEqual([{ sound_id: id, position_sec: 5, is_ahead: false }]);
-    expect(await save(app, at(id, 6, ago(0)), ahead)).toEqual(['older', 'saved']); // counts as its arrival again
+    expect(await save(app, at(id, 6, ago(0)), ahead)).toEqual(['older', 'saved']); // the arrival is newer
     const unknown = [at(hidden, 5), at(hidden, null), at(randomUUID(), 5), at(randomUUID(), 5, ago(-6 * minuteMs))];
     expect(await save(app, ...unknown)).toEqual(['not_found', 'not_found', 'not_found', 'in_future']);
     expect(await positionsOf(app)).toEqual([5]);

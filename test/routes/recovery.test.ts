@@ -139,7 +139,7 @@ test('a failed or slow mail of Auth is visible only in the log and a metric', as
       };
       const notSent = async () => valuesOf(await scrape(gateway), 'sounds_mails_not_sent_total')[''];
       const expected = Object.keys(statuses).flatMap((code) => [`recovery ${code}`, `signup ${code}`]);
-      // Warnings later than half a second follow the response.
+      // Poll, because the warning about a slow mail is logged after the response.
       await expect.poll(warnings).toEqual(expected.sort());
       expect(await notSent()).toBe(6);
       for (const { socket } of held) socket?.destroy();

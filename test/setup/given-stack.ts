@@ -26,7 +26,6 @@ type Settings = { disable_signup?: boolean; mailer_autoconfirm?: boolean; extern
 // 0.1 with those of a new project.
 const [ROUNDS, CALLS_EACH, PAUSE_MS] = [6, 10, 200];
 
-/** Throws an error with this message unless the condition is true. */
 function check(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }

@@ -179,7 +179,7 @@ test('a password call is cancelled if its client disconnects while it waits, not
   const calls = [call('192.0.2.1', { gone: runs.signal }), call('192.0.2.2', { gone: waits.signal })];
   runs.abort();
   waits.abort();
-  await new Promise(setImmediate); // much shorter than four seconds
+  await new Promise(setImmediate); // does not wait for the limit of four seconds
   expect(rejected).toHaveLength(1);
   running[0]?.();
   await calls[0];

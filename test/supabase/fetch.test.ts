@@ -223,7 +223,7 @@ test('an error of Supabase about the request is passed on by its code, without i
         [respond(401, jsonType, error('PGRST301')), get('/favorites'), 401, 'token_invalid'],
         [respond(401, jsonType, error('PGRST303')), get('/favorites'), 401, 'token_invalid'],
         [respond(401, jsonType, error('PGRST303')), get('/me/export'), 401, 'token_invalid'],
-        [respond(401, jsonType, error('PGRST301')), get('/sounds'), 500], // the token of the gateway
+        [respond(401, jsonType, error('PGRST301')), get('/sounds'), 500], // rejects the token of the gateway
         [respond(409, jsonType, error('23503')), favorite, 404], // the sound was just deleted
         [respond(422, jsonType, error('email_provider_disabled')), signIn, 401, 'sign_in_disabled'],
         [respond(200, jsonType, error('no_session')), signIn, 500],

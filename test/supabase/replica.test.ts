@@ -62,7 +62,7 @@ test('a replica answers catalogue reads, even if it lags, and the primary all ot
   for (const path of Object.keys(reads)) await app.get(path).expect(200);
   const change = (is_premium: boolean) =>
     stack.sql`update public.sounds set is_premium = ${is_premium} where id = ${id}`;
-  await change(true); // the replica would not lock it yet
+  await change(true); // not replicated yet
   expect((await app.get(`/sounds/${id}`)).body.data.is_locked).toBe(true);
   expect((await app.post('/sounds/files').send({ ids: [id] })).body.data).toMatchObject([{ is_locked: true }]);
   await change(false);

@@ -5,7 +5,6 @@ import { inject, type TestContext } from 'vitest';
 /** Reason for skipping a test that needs a token that Auth does not issue. */
 export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.';
 
-/** Function that skips the current test. */
 export type Skip = TestContext['skip'];
 
 /** Signs claims as the project of this run does. Skips the test with a reason if this is not possible. */

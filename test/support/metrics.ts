@@ -1,7 +1,6 @@
 import request from 'supertest';
 import type { Gateway } from './gateway.ts';
 
-/** One sample that Prometheus scrapes. */
 type Sample = { name: string; labels: Record<string, string>; value: number };
 
 /** Scrapes a gateway as Prometheus does. */

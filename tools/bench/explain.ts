@@ -2,7 +2,6 @@ import { as } from '@sounds-service/local-supabase/database';
 import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 
-/** Role and user of a call. */
 export interface Caller {
   role: 'anon' | 'authenticated' | 'service_role';
   user?: string;
@@ -63,7 +62,6 @@ function namesIn(plans: string[], pattern: RegExp): string[] {
 /** Returns the tables that the plans read as a whole. */
 export const tablesScanned = (plans: string[]) => namesIn(plans, /Seq Scan on (\w+)/g);
 
-/** Returns the indexes that the plans read. */
 export const indexesRead = (plans: string[]) =>
   namesIn(plans, /(?:Index (?:Only )?Scan(?: Backward)? using|Bitmap Index Scan on) (\w+)/g);
 

@@ -7,7 +7,7 @@ import { type Server, start } from './servers.ts';
 /** Number of processes per server, because two processes of one script differ in speed. */
 const sets = 3;
 const roundsPerSet = 3;
-const duration = 0.7; // of one load, in seconds
+const duration = 0.7; // of each load in seconds
 const warmUpRequests = 1_000;
 
 const scripts = { gateway: 'src/server.ts', bare: 'tools/bench/bare.ts', usual: 'tools/bench/usual.ts' };

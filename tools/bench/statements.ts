@@ -143,7 +143,7 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
   call('last seen, after a response', user, 'touch_last_seen()', /^customers_pkey$/),
 ];
 
-/** Tables that are small here, or of which a request needs all rows. */
+/** Tables that a statement may read as a whole: small ones, and those whose rows a request needs all. */
 const SMALL_TABLES = ['categories', 'home_sections', 'catalogue_feed', 'objects', 'play_receipts', 'listening_days'];
 
 /** Returns the tables that a statement may read as a whole: `sounds` for short searches, which no index covers. */

@@ -4,7 +4,6 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 import { apiPage } from './api-page.ts';
 import { guidePage } from './guide.ts';
 
-/** Returns the text of openapi.json. */
 export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`;
 
 /** Returns the files that `npm run openapi` writes, by their paths. */

@@ -17,7 +17,7 @@ export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as 
 export const FREE = { ...DEMO, email: 'free@example.com' } as const;
 
 /**
- * Fills a new database with the sample catalogue, its files and the demo accounts; later calls add what is missing.
+ * Fills a new database with the sample catalogue, its files and the demo accounts. Later calls add missing ones.
  * @param empty creates only the demo accounts, also in later calls
  * @throws an Error if `empty` is set and the catalogue has the samples
  */

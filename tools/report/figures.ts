@@ -16,7 +16,6 @@ export type TopSound = { title: string; listeners: number; days_played: number; 
 
 export type Figures = { days: Day[]; topSounds: TopSound[] };
 
-/** Maximum number of top sounds. */
 const topSoundsMax = 20;
 
 /**

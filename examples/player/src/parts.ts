@@ -103,13 +103,13 @@ export function endlessList(open: () => AsyncGenerator<Preview, void>, make: typ
     for (let count = 0; count < 20; ) {
       const { done, value } = await current.next();
       if (done) return all.length > 0 ? [] : [empty];
-      if (all.some(({ id }) => id === value.id)) continue; // skip a sound that is already in the list
+      if (all.some(({ id }) => id === value.id)) continue; // it moved to a later page meanwhile
       count += 1;
       all.push(value);
       list.append(make(value, all.length - 1, all));
     }
     source = current;
-    observer.observe(end); // is called at once if the end is still in view
+    observer.observe(end); // calls `more` at once if the end is still in view
     return [];
   };
   const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void fill(end, more));

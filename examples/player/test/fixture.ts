@@ -62,7 +62,6 @@ export const test = base.extend<{ $file: { site: Site }; $test: { visit: Visit; 
   desk: ({ visit }: { visit: Visit }, use) => visit('desk', (page) => listen(page).then(() => use(page))),
 });
 
-/** Returns the button with exactly this name. */
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 /** Returns the button "Try again" of the screen, not that of the bar. */
@@ -104,5 +103,4 @@ export const playing = (page: Page) => page.locator('#bar strong').innerText();
 /** Returns the position of the player in seconds. */
 export const position = async (page: Page) => Number(await page.getByLabel('Position').inputValue());
 
-/** Returns the ARIA label of the focused element. */
 export const focused = (page: Page) => page.evaluate('document.activeElement.ariaLabel');

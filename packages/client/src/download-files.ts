@@ -10,7 +10,7 @@ export interface Files {
 
 export type StoredFile = { name: string; bytes: number };
 
-/** A file of a sound, or an empty file with the name of the sound, which is to be downloaded. */
+/** A file of a sound, or the empty file that marks a sound for download. */
 export type Found = StoredFile & { id: string; version: string; totalBytes: number; isPremium: boolean };
 
 const extensions: Record<string, string> = { mp4: 'm4a', mpeg: 'mp3' };
@@ -50,7 +50,7 @@ export function createFolder(files: Files) {
     /** Lists the files of sounds. */
     list: async () => (await all()).filter(({ id }) => id !== premium),
 
-    /** Stores that a sound is to be downloaded. */
+    /** Marks a sound for download by an empty file with its id as the name. */
     mark: (id: string) => files.write(id, empty(), { append: false }),
 
     /** Creates an empty file. Its name contains the full size, which then counts towards the quota. */

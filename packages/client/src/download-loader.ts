@@ -51,7 +51,7 @@ export function failureOf(error: unknown): Failure {
   return error instanceof SoundsError ? (error.reason ?? error.code) : 'storage';
 }
 
-/** Creates a function that downloads the recording of a sound, or what is missing of it. */
+/** Creates a function that downloads the recording of a sound, or its missing part. */
 export function createLoader(options: Options) {
   const { api, files, folder, quotaBytes = Number.POSITIVE_INFINITY, waiting, askPremium } = options;
   const known = new Map<string, Known>();

@@ -42,7 +42,6 @@ export function createEntries<Entry>(store: Store, name: string) {
     sending: (userId: string, limitMs: number, send: () => Promise<void>, signal?: AbortSignal) =>
       unlessAborted(exclusively(`${keyOf(userId)}.sending`, send, limitMs / 2), signal),
 
-    /** Replaces all entries of a user. */
     replace,
 
     forget: (userId: string) => replace(userId, {}),

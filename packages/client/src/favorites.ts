@@ -12,7 +12,6 @@ const idsAtOnce = 100;
 /** Share of the user's requests that unsent changes leave to the app. */
 const shareOfApp = 1 / 3;
 
-/** Returns a new favorite for a sound. */
 const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
   sound_id: sound.id,
   created_at: new Date().toISOString(),

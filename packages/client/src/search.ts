@@ -25,7 +25,7 @@ function asciiDigit(digit: string): string {
   return zero === undefined ? digit : String(valueAfter(zero));
 }
 
-/** Removes what users type in several ways, as the service does: case, accents, vowel marks, scripts of digits. */
+/** Removes differences of spelling, as the service does: case, accents, vowel marks, scripts of digits. */
 const fold = (text: string) =>
   text
     .normalize('NFKD')

@@ -46,7 +46,7 @@ async function serveRecording(page: Page) {
     service,
     state,
     isLoaded,
-    /** Attaches the recording at its valid address. @param lifetimeMs lifetime of the address that the app is told */
+    /** Attaches the recording at its valid address. @param lifetimeMs lifetime that `expiresAt` states */
     attach: async (lifetimeMs: number) => {
       await page.evaluate(`attach(${service.valid}, ${lifetimeMs})`);
       await isLoaded();
@@ -118,7 +118,7 @@ test('attachAudio saves positions from which a sound can continue', async ({ ope
   await expect.poll(saved).toEqual([['a sound', 30]]);
   await seekTo(34);
   await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
-  expect(await saved()).toEqual([]); // the next position is soon
+  expect(await saved()).toEqual([]); // less than 5 s after the saved position
   await page.evaluate('detach()');
   expect(await saved()).toEqual([['a sound', 34]]);
 

@@ -98,7 +98,7 @@ test('a download continues after a restart, with a new address if the old one ha
   await record(sql, id, 'b');
   await device.api.offline.sync();
   await expect.poll(() => restarted.states().get(id)).toEqual({ status: 'failed', reason: 'not_found' });
-  expect((await restarted.audioOf(id)).url).toMatch(/^file:/); // the old one
+  expect((await restarted.audioOf(id)).url).toMatch(/^file:/); // the old recording
 });
 
 test('recordings that change are downloaded again, and never mixed', async ({ device, sql }) => {

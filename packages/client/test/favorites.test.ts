@@ -55,7 +55,7 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   device.network.before = pass;
   const caller = new AbortController();
   const again = device.again(); // sends unsent changes
-  const aborted = again.favorites.flush({ signal: caller.signal }); // waits for the call before
+  const aborted = again.favorites.flush({ signal: caller.signal }); // waits until `again` has sent them
   caller.abort();
   await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
   await expect.poll(() => waiting(device)).toEqual([]);

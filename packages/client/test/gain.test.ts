@@ -3,7 +3,6 @@ import { addSound } from '../../../test/support/catalogue.ts';
 import { gainOf } from '../src/index.ts';
 import { test as deviceTest } from './device.ts';
 
-/** Returns the gain in decibels. */
 const decibels = (loudness_lufs: number | null, true_peak_dbtp: number | null) =>
   20 * Math.log10(gainOf({ loudness_lufs, true_peak_dbtp }));
 

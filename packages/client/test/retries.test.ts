@@ -39,7 +39,7 @@ test('a request is repeated after a failure, unless it must not take effect twic
   ]);
   expect(sent.toSorted()).toEqual([...reads, ...reads, ...changes].toSorted());
 
-  // Calls with api.fetch.
+  // api.fetch follows the same rules.
   sent.length = 0;
   network.before = faultsOf('GET /me', 'cut');
   expect(await (await api.fetch('/me')).json()).toMatchObject({ data: { id: account.user.id } });

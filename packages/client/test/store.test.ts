@@ -38,7 +38,7 @@ test.for(Object.entries(failures))('a call survives an offlineStore that %s', as
   expect(await offline.get(id)).toMatchObject({ title: 'A bowl' });
   offlineStore.before = fail;
   await offline.sync();
-  expect(await offline.get(id)).toMatchObject({ title: 'A bowl' }); // in memory
+  expect(await offline.get(id)).toMatchObject({ title: 'A bowl' }); // from memory
   await api.auth.signOut();
   expect(device.events.at(-1)).toEqual({ type: 'signedOut', user, reason: 'asked' });
 });
@@ -95,7 +95,7 @@ test('a store that cannot be read at first, or later, does not lose the user', a
   store.repair();
   const seen: unknown[] = [];
   api.session.subscribe(() => seen.push(api.session.user()));
-  expect(api.session.user()).toBeUndefined(); // reads again
+  expect(api.session.user()).toBeUndefined(); // starts another read of the store
   await expect.poll(() => api.session.user()).toEqual(account.user);
   expect(seen).toEqual([account.user]);
 

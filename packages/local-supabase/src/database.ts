@@ -17,7 +17,7 @@ export function as(role: string, databaseUrl: string): string {
   return url.href;
 }
 
-/** Creates what a hosted project has before its first migration. Does nothing if it exists. */
+/** Brings a new database into the state of a hosted project before its first migration. */
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
   const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
   try {

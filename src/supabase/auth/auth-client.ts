@@ -10,7 +10,6 @@ import { createSignUp } from './sign-up.ts';
 // Calls the REST API of Auth, because the session methods of the SDK are not made for servers: concurrent refreshes can
 // return another user's session, a refresh against a 503 blocks for half a minute, and errors lose status or code.
 
-/** Returns the calls to Supabase Auth. */
 export function createAuth(config: Config, fetch: Fetch) {
   const call = createAuthCall(config, fetch);
   const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);

@@ -25,7 +25,6 @@ export interface Step {
   id: string;
   /** Row as it was read; undefined for a new sound. */
   row: Row | undefined;
-  /** Fields to write into the row. */
   write: Fields;
   /** Measurements to write into the row; undefined if it has them. */
   facts?: Facts;

@@ -42,7 +42,6 @@ export interface Plan {
   rejected: Problem[];
 }
 
-/** Describes the changes of a step. */
 export function describe({ action, write, facts, row, uploads }: Step): string {
   if (action !== 'update') return action === 'create' ? 'made' : 'unchanged';
   const columns = columnsOf(write).map((column) =>

@@ -11,7 +11,6 @@ export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Colum
     updated_at: string;
   };
 
-/** Place of a sound in a folder. */
 export interface Place {
   /** Name of the folder. */
   source: string;

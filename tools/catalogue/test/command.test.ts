@@ -37,7 +37,6 @@ test.for<[string, Target | (() => Promise<Target>), RegExp]>([
 // Only the `script` command of util-linux has these options.
 const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' });
 
-/** Starts the import in a terminal. */
 function startAtTerminal(folder: string, target: Target = inject('stack')) {
   const command = `exec '${process.execPath}' tools/catalogue/main.ts '${folder}'`;
   return run(['--quiet', '--return', '--command', command, '/dev/null'], envOf(target), 'script');

@@ -130,7 +130,7 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   await writeFile(`${damaged}.part`, 'the beginning');
   await appendFile(cover, 'more');
   const { ino, mtimeMs } = await stat(join(second, 'audio/hand/f3.wav'));
-  await utimes(join(second, 'audio/hand/f3.wav'), mtimeMs / 1000, mtimeMs / 1000 - 2); // as on FAT
+  await utimes(join(second, 'audio/hand/f3.wav'), mtimeMs / 1000, mtimeMs / 1000 - 2); // FAT stores even seconds
   await target.sql`delete from public.sounds where title = 'Wind'`;
   await exportInto(second, target);
   expect((await stat(join(second, 'audio/hand/f3.wav'))).ino).toBe(ino);

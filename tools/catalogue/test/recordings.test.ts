@@ -43,7 +43,7 @@ test('the length is measured in the audio data if the header is missing or wrong
     'silence.mp3': [made('silence.mp3'), 6],
     'cut.mp3': [half(made('4.mp3')), 2],
     'cut.aac': [half(made('4.aac')), 2],
-    'cut.flac': [half(made('4.flac')), 1.6], // after 8 KB of padding
+    'cut.flac': [half(made('4.flac')), 1.6], // half of the bytes contain 8 KB of padding
     'cut.webm': [half(made('4.webm')), 2],
     'cut.wav': [half(tone(4)), 2],
     'tags.mp3': [Buffer.concat([made('constant.mp3'), ape, Buffer.from('TAG'.padEnd(128, '\0'))]), 4.05],

@@ -21,7 +21,7 @@ const OPTIONS = {
  */
 export async function listen(fetch: FetchCallback, port: number, address: string) {
   const server = createServer(OPTIONS, getRequestListener(fetch, { overrideGlobalObjects: false }));
-  // Close the connection, because Node would answer 431.
+  // Close the connection as PostgREST does, because Node would answer 431.
   server.on('clientError', (_error, socket) => socket.destroy());
   server.listen(port, address);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {

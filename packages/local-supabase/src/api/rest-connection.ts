@@ -157,7 +157,6 @@ export class RestConnection extends PostgresConnection {
   }
 }
 
-/** Returns the settings of a Storage request. */
 function storageSettings(vars: VarsContext | undefined): Settings {
   const { role = 'anon', jwt } = (vars?.['auth'] ?? {}) as { role?: string; jwt?: object | null };
   const { operation = '' } = (vars?.['storage'] ?? {}) as { operation?: string };

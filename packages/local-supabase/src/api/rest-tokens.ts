@@ -3,7 +3,6 @@ import { resolveKey } from './access.ts';
 import { restError } from './rest-errors.ts';
 import { verifyingKey } from './user-tokens.ts';
 
-/** Role and claims of a caller. */
 export type Claims = Record<string, unknown> & { role: string };
 
 // PostgREST accepts clocks that differ by 30 s.

@@ -15,7 +15,7 @@ export type SigningAlgorithm = 'ES256' | 'HS256';
 const secret = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
 const published = createLocalJWKSet({ keys: [PUBLIC_SIGNING_KEY] });
 
-/** Signs complete claims. */
+/** Signs claims without adding any. */
 export function signToken(claims: JWTPayload, algorithm: SigningAlgorithm): Promise<string> {
   const token = new SignJWT(claims);
   if (algorithm === 'HS256') return token.setProtectedHeader({ alg: algorithm, typ: 'JWT' }).sign(secret);

@@ -4,7 +4,7 @@ import type { Service } from './service.ts';
 import { pause, throwIfAborted } from './wait.ts';
 
 const longestPauseMs = 30_000;
-/** Longer than the deadlines of the service except for an export (60 s): 11 s, or 16 s to verify a code with a name. */
+/** Longer than a call to Auth takes: 4 s in the queue of the service, then 11 s. An export has exportLimitMs. */
 const defaultAttemptLimitMs = 20_000;
 
 /** The reason and the end of a wait before a call is sent again. */

@@ -25,7 +25,7 @@ export function createMetrics() {
 
     upstreamCalls: new Histogram({
       name: 'sounds_upstream_request_duration_seconds',
-      help: 'Calls to Supabase by service (auth, data, replica, storage, keys) and outcome (ok, rejected, limited, failed, unanswered).',
+      help: 'Calls to Supabase by service (auth, data, replica, storage, keys, export) and outcome (ok, rejected, limited, failed, unanswered).',
       labelNames: ['service', 'outcome'],
       buckets: durations,
       registers,

@@ -56,8 +56,8 @@ export const meEndpoints = [
     operation: 'exportAccount',
     summary: 'Export all data about the caller',
     description:
-      'One JSON file with all data that this service keeps about the caller (GDPR, articles 15 and 20). ' +
-      'API keys get 401 here.',
+      'One JSON file with all data that this service keeps about the caller (GDPR, articles 15 and 20), except the ' +
+      'sessions, which `/me/sessions` lists. API keys get 401 here.',
     guard: 'user',
     response: z.object({ data: AccountExport }).meta({ id: 'AccountExportResponse' }),
     limits: ['exports'],

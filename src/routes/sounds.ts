@@ -76,7 +76,7 @@ export const soundEndpoints = [
       'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound ' +
       'appears exactly once, even if others are added or removed in between. Only a sound whose position changes ' +
       'meanwhile, for example by plays, may appear twice or not at all. Unknown parameters are ignored; a repeated ' +
-      'parameter or an invalid value gets 400. `data` is empty if nothing matches.',
+      'parameter, except `tag` and `ids`, or an invalid value gets 400. `data` is empty if nothing matches.',
     guard: 'bearer',
     query: SoundQuery,
     response: SoundPage,

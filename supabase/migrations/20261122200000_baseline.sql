@@ -1566,7 +1566,7 @@ comment on column private.listening_days.receipts is 'Number of idempotency reco
 -- Locks rows in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key.
 -- The deletion of a sound locks history before counts, too. All plays of a sound lock one row of counts until the
 -- commit, so the commit does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound instead
--- of 2,600. A crash of Postgres may lose the plays of the last half second.
+-- of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
 
 -- Locks the account, so that it cannot be deleted while its play is counted.
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
@@ -2556,7 +2556,7 @@ create function public.export_account() returns json language sql stable set sea
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
-comment on function public.export_account is 'Returns all data that is stored about the caller, for GET /me/export.';
+comment on function public.export_account is 'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
 
 grant execute on function private.export_account, public.export_account to authenticated;
 
@@ -2677,7 +2677,7 @@ create view admin.catalogue_problems with (security_invoker = true) as
     and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
-  'Unused files, and problems that listeners notice, each with its fix. Hidden sounds are not checked.';
+  'Unused files, and problems that listeners notice, each with its fix. Of hidden sounds, only public premium files.';
 comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
 
 create view admin.home_explained with (security_invoker = true) as

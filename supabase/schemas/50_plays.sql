@@ -43,7 +43,7 @@ comment on column private.listening_days.receipts is 'Number of idempotency reco
 -- Locks rows in one order, so that plays never deadlock: the user's day, receipts, history, counts; each sorted by key.
 -- The deletion of a sound locks history before counts, too. All plays of a sound lock one row of counts until the
 -- commit, so the commit does not wait for the disk (synchronous_commit off): 8,200 plays a second of one sound instead
--- of 2,600. A crash of Postgres may lose the plays of the last half second.
+-- of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
 
 -- Locks the account, so that it cannot be deleted while its play is counted.
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$

@@ -36,6 +36,6 @@ create function public.export_account() returns json language sql stable set sea
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
-comment on function public.export_account is 'Returns all data that is stored about the caller, for GET /me/export.';
+comment on function public.export_account is 'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
 
 grant execute on function private.export_account, public.export_account to authenticated;

@@ -112,7 +112,7 @@ create view admin.catalogue_problems with (security_invoker = true) as
     and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path)
   order by 1, 2, 3;
 comment on view admin.catalogue_problems is
-  'Unused files, and problems that listeners notice, each with its fix. Hidden sounds are not checked.';
+  'Unused files, and problems that listeners notice, each with its fix. Of hidden sounds, only public premium files.';
 comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
 
 create view admin.home_explained with (security_invoker = true) as

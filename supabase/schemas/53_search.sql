@@ -53,7 +53,7 @@ $$;
 
 -- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one less.
 -- Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the head of
--- the list. Otherwise "+ 0" prevents that the planner reads the whole list for words that rarely occur together.
+-- the list. Otherwise "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare

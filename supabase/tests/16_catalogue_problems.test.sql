@@ -127,7 +127,7 @@ select is_empty(
 update public.sounds set audio_path = 'tests/a.mp3' where id = '7e575000-0000-4000-8000-000000000007';
 update storage.objects set bucket_id = 'covers', name = 'tests/another.mp3' where bucket_id = 'covers' and name = 'tests/premium.mp3';
 select is(
-  pg_temp.problems_of('7e575000-0000-4000-8000-000000000006'), '{}'::text[], 'a premium sound with a private file of its own is not listed'
+  pg_temp.problems_of('7e575000-0000-4000-8000-000000000006'), '{}'::text[], 'a premium sound with a separate private file is not listed'
 );
 
 select finish();

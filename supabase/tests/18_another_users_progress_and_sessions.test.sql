@@ -29,7 +29,7 @@ from unnest(array[
 ]) as attack;
 select is(
   public.save_progress('[{"sound_id": "7e575000-0000-4000-8000-000000000001", "position_sec": 9, "updated_at": "2026-01-01Z"}]') ->> 0,
-  '{"sound_id" : "7e575000-0000-4000-8000-000000000001", "status" : "saved"}', 'positions of another user are not in the way'
+  '{"sound_id" : "7e575000-0000-4000-8000-000000000001", "status" : "saved"}', 'a save does not depend on positions of another user'
 );
 select public.clear_history();
 select is(json_array_length(public.list_sessions()), 1, 'a user sees neither sessions of another nor expired ones');

@@ -49,7 +49,7 @@ describe('GET /me/sessions', () => {
       { id: idOf(first), user_agent: 'Sounds/1.3 (iPad)', is_current: false },
       { id: idOf(second), is_current: true },
     ]);
-    expect(Math.abs(Date.parse(used?.last_used_at ?? '') - Date.now())).toBeLessThan(60_000); // in any time zone of the database
+    expect(Math.abs(Date.parse(used?.last_used_at ?? '') - Date.now())).toBeLessThan(60_000); // in any time zone
     await sql`update auth.sessions set not_after = now() - interval '1 second' where id = ${idOf(first)}`;
     expect(await idsOf(api, second)).toEqual(new Set([idOf(second)]));
     await api.get('/me/sessions').auth(first.access_token, bearer).expect(401);

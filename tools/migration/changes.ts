@@ -144,7 +144,7 @@ function describe(plan: Plan): Omit<SchemaChanges, 'prove'> {
 
 export async function withPools<T>(urls: string[], use: (...pools: Pool[]) => Promise<T>): Promise<T> {
   const pools = urls.map((connectionString) => new Pool({ connectionString, max: 2 }));
-  // Prevents that an idle connection throws when the server ends.
+  // Ignores errors of idle connections, which would be thrown when the server ends.
   for (const pool of pools) pool.on('error', () => {});
   try {
     return await use(...pools);

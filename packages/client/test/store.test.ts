@@ -5,7 +5,7 @@ import { phoneStore, test } from './device.ts';
 
 const broken = new Error('QuotaExceededError');
 
-/** Ways in which an access to a store goes wrong. */
+/** Failures of an access to a store. */
 const failures: Record<string, () => unknown> = {
   throws: () => {
     throw broken;

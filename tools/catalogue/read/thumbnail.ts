@@ -39,7 +39,7 @@ export function placeholderOf(picture: LocalFile): Promise<string> {
   return making;
 }
 
-/** A ThumbHash is made of at most 100 pixels at each edge. */
+/** Scales a picture to 100 pixels, the maximum of ThumbHash, and returns its hash. */
 async function hash(content: Uint8Array): Promise<string> {
   const image = open(content).resize(100, 100, { fit: 'inside' }).ensureAlpha().toColourspace('srgb').raw();
   const { data, info } = await image.toBuffer({ resolveWithObject: true }).catch(fail);

@@ -24,7 +24,7 @@ export function storedExtension(file: string): string {
   return Object.entries(STORED_AS).find(([, others]) => others.test(extension))?.[0] ?? extension;
 }
 
-/** Extensions of video that may contain only audio. The content decides later. */
+/** Extensions of video that may contain only audio. The content is checked later. */
 const AUDIO_AS_WELL = new Map([
   ['.mp4', 'audio/mp4'],
   ['.webm', 'audio/webm'],

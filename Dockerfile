@@ -13,8 +13,8 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
 # The doctor (node src/doctor/main.ts) compares the migrations with those that the database has applied.
 COPY supabase/migrations ./supabase/migrations
-# Fills the compile cache, which shortens each start from 362 to 236 ms. Without configuration, the gateway compiles everything and
-# ends. The cache belongs to a user, so the user of the gateway must fill it.
+# Fills the compile cache, which shortens each start from 362 to 236 ms. Without configuration, the gateway compiles
+# everything and ends. The cache belongs to a user, so the user of the gateway must fill it.
 RUN mkdir -m 777 .cache
 USER node
 RUN node src/server.ts 2>&1 | grep 'The configuration is invalid'

@@ -40,7 +40,7 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
 
 type Schema = { anyOf?: [Schema, Schema]; type?: string; enum?: unknown[] };
 
-/** Replaces { anyOf: [{ type }, { type: 'null' }] } by one schema of two types, because more generators understand it. */
+/** Replaces { anyOf: [{ type }, { type: 'null' }] } by one schema of two types, which more generators understand. */
 function mergeNulls(part: unknown) {
   if (typeof part !== 'object' || part === null) return;
   for (const inner of Object.values(part)) mergeNulls(inner);

@@ -24,7 +24,7 @@ type Call = {
   asGet: boolean;
 };
 
-/** Returns a function that reads JSON without parsing it, because supabase-js parses every response. It throws PostgrestError. */
+/** Returns a function that reads JSON without parsing it, unlike supabase-js. It throws PostgrestError. */
 export function createDataJson({ supabase, secrets }: Config, fetch: Fetch) {
   return async ({ asService, caller, name, args, asGet }: Call): Promise<readonly Buffer[]> => {
     const viaKey = caller?.via === 'api_key';

@@ -94,8 +94,9 @@ grant execute on function private.trimmed, private.require_account to authentica
 -- supabase/schemas/12_search_words.sql
 
 -- Folds texts for searches ("Schöne Straße" to "schone strasse", "432Hz" to "432 hz"), in this order: compatible forms
--- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several ways,
--- digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not immutable.
+-- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several
+-- ways, digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not
+-- immutable.
 create function private.fold_for_search(value text) returns text language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
@@ -135,8 +136,8 @@ begin
 end
 $$;
 
--- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#", and
--- the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
+-- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#",
+-- and the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
@@ -393,9 +394,9 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   execute function private.keep_mirrored();
 
 -- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
--- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a sign-in
--- after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so an
--- attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
+-- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a
+-- sign-in after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so
+-- an attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
 -- without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -453,8 +454,8 @@ create trigger sounds_service_withhold_address before insert or update of identi
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of the
--- account, or of one of its identities.
+-- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of
+-- the account, or of one of its identities.
 create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (
@@ -1087,8 +1088,9 @@ begin
 end
 $$;
 
--- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if no
--- sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list order.
+-- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if
+-- no sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list
+-- order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -1123,9 +1125,9 @@ exception
 end
 $$;
 
--- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the arguments,
--- drops null filters and other orders, and reads one index range, or one for each slug of a category. The order by plays
--- has two parts: sounds with plays, then the others, newest first.
+-- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the
+-- arguments, drops null filters and other orders, and reads one index range, or one for each slug of a category. The
+-- order by plays has two parts: sounds with plays, then the others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1820,9 +1822,9 @@ create policy "Tokens of other apps reach nothing" on public.history as restrict
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named RI_…, so
--- that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger removes rows that
--- were added meanwhile. Later plays fail by the foreign key of play_counts.
+-- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named RI_…,
+-- so that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger removes
+-- rows that were added meanwhile. Later plays fail by the foreign key of play_counts.
 create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
@@ -1910,9 +1912,9 @@ create unique index vocabulary_word on private.vocabulary (word);
 create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
 comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the last
--- one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of sounds for
--- them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
+-- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the
+-- last one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of
+-- sounds for them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
 create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -1952,9 +1954,9 @@ begin
 end
 $$;
 
--- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one less.
--- Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the head of
--- the list. Otherwise "+ 0" prevents that the planner reads the whole list for words that rarely occur together.
+-- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one
+-- less. Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the
+-- head of the list. Otherwise "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare

@@ -1,6 +1,7 @@
 -- Folds texts for searches ("Schöne Straße" to "schone strasse", "432Hz" to "432 hz"), in this order: compatible forms
--- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several ways,
--- digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not immutable.
+-- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several
+-- ways, digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not
+-- immutable.
 create function private.fold_for_search(value text) returns text language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
@@ -40,8 +41,8 @@ begin
 end
 $$;
 
--- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#", and
--- the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
+-- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#",
+-- and the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin

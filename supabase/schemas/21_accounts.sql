@@ -65,9 +65,9 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   execute function private.keep_mirrored();
 
 -- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
--- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a sign-in
--- after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so an
--- attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
+-- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a
+-- sign-in after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so
+-- an attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
 -- without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -125,8 +125,8 @@ create trigger sounds_service_withhold_address before insert or update of identi
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of the
--- account, or of one of its identities.
+-- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of
+-- the account, or of one of its identities.
 create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (

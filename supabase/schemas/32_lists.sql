@@ -57,8 +57,9 @@ begin
 end
 $$;
 
--- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if no
--- sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list order.
+-- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if
+-- no sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list
+-- order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -93,9 +94,9 @@ exception
 end
 $$;
 
--- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the arguments,
--- drops null filters and other orders, and reads one index range, or one for each slug of a category. The order by plays
--- has two parts: sounds with plays, then the others, newest first.
+-- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the
+-- arguments, drops null filters and other orders, and reads one index range, or one for each slug of a category. The
+-- order by plays has two parts: sounds with plays, then the others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare

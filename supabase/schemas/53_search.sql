@@ -9,9 +9,9 @@ create unique index vocabulary_word on private.vocabulary (word);
 create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
 comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the last
--- one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of sounds for
--- them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
+-- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the
+-- last one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of
+-- sounds for them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
 create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -51,9 +51,9 @@ begin
 end
 $$;
 
--- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one less.
--- Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the head of
--- the list. Otherwise "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
+-- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one
+-- less. Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the
+-- head of the list. Otherwise "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare

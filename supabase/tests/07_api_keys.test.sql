@@ -145,7 +145,8 @@ select throws_like(
 );
 select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'an unknown key cannot be revoked');
 
--- Reads with a key whose last_used_at is due for an update. Comes last, because a transaction cannot become writable again.
+-- Reads with a key whose last_used_at is due for an update. Comes last, because a transaction cannot become writable
+-- again.
 update private.api_keys set last_used_at = null where key_prefix = 'sk_live_tests_1';
 create function pg_temp.read_with_key(operation text) returns void language plpgsql as $$
 begin

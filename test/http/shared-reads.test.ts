@@ -90,7 +90,7 @@ test('simultaneous reads share no response if their queries differ', async () =>
     async (_api, { url }) => {
       const headers = { Authorization: `Bearer ${await token()}` };
       const read = (limit: number) => fetch(`${url}/sounds?limit=${limit}`, { headers });
-      // One read more than the limit for one query.
+      // Send five reads, because only four of one query run at once.
       const answers = Promise.all([1, 2, 3, 4, 5].map(read));
       await expect.poll(() => runs.length).toBe(5);
       for (const res of runs) sendList(res, '{"data":[],"next_cursor":null}');

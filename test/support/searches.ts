@@ -36,7 +36,7 @@ const rows: Row[] = [
   { title: 'Cœur qui bat' },
 ];
 
-/** Texts that users type, with words of the catalogue or of other sounds, each with the titles that a search must return first. */
+/** Texts that users type, each with the titles that a search must return first. */
 export const searches: Record<string, string[]> = {
   // Words in titles before tags and descriptions.
   bowl: ['Bowl at Lights Out', 'Singing Bowl in C4', 'Large Singing Bowl in C3', 'Morning Bowl'],

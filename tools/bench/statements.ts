@@ -6,7 +6,7 @@ export interface Statement {
   name: string;
   caller: Caller;
   sql: string;
-  /** Indexes. The plan must read at least one of them. */
+  /** Matches the indexes of which the plan must read at least one. */
   index: RegExp;
   /** Time limit in the database. Null: the limit is a multiple of reading all titles. */
   msMax: number | null;

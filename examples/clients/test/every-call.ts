@@ -32,7 +32,7 @@ type Field = { name: string; value: string; isRequired: boolean };
 
 type Call = { path: string; method: string; operation: string; tag: string; ids: string[]; body: string; type: string };
 
-/** Source text of a language. */
+/** Functions that write source text in one language. */
 type Language = {
   scalar: (value: unknown, schema: Schema, type: string) => string;
   list: (item: string, itemType: string) => string;

@@ -89,7 +89,7 @@ export async function open(page: Page, screen: string, heading = screen) {
   await page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
 }
 
-/** Returns whether the content fits into the page and its parts, which scroll only vertically, and the bar not at all. */
+/** Returns whether the content fits into the page: nothing scrolls horizontally, and the bar not at all. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].map((name) => document.querySelector(name)).every(

@@ -31,7 +31,7 @@ export function createService() {
       resetsAt = performance.now() + numberIn('Reset') * 1_000 - serviceMs;
     },
 
-    /** Returns by how many milliseconds the clock of this device is ahead. @param earlierMs result of an earlier start */
+    /** Returns how far the clock of this device is ahead. @param earlierMs result of an earlier start */
     aheadMs(earlierMs = 0) {
       aheadMs ??= earlierMs;
       return aheadMs;

@@ -18,7 +18,6 @@ import { closeWhileDraining } from './http/shutdown.ts';
 import { joinTrace } from './http/trace-context.ts';
 import { createLimiters } from './limits/limiters.ts';
 import { docsRouter } from './openapi/docs.ts';
-import { openApiDocument } from './openapi/document.ts';
 import { authEndpoints } from './routes/auth.ts';
 import { catalogueEndpoints } from './routes/catalogue.ts';
 import { categoryEndpoints } from './routes/categories.ts';
@@ -82,7 +81,7 @@ export function createApp(context: Context): Express {
   app.use(limiters.requests);
   if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that its 400 has their headers
   app.use(apiBase, endpointRouter(endpoints, context, limiters));
-  app.use(apiBase, docsRouter(openApiDocument(endpoints)));
+  app.use(apiBase, docsRouter(endpoints));
   for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {
     throw notFound('path');

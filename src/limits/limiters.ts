@@ -28,7 +28,8 @@ const busyMs = 3_000;
 
 function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, metrics }: Parts): RequestHandler[] {
   const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
-  const pending = new LRUCache<string, number>({ max: 10_000 }); // attempts whose results are not known yet
+  // Attempts whose results are not known yet. Unlike max, maxSize allocates no memory in advance for each limit.
+  const pending = new LRUCache<string, number>({ maxSize: 10_000, sizeCalculation: () => 1 });
 
   const info = `${name}Limit` as 'requestsLimit';
   const counters = [{ info, store: memoryStore(), skip: isExempt }];

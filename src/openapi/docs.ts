@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type RequestHandler, Router } from 'express';
+import type { Endpoint } from '../endpoint.ts';
 import { rejectOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
-import { type OpenApiDocument, openDocumentText } from './document.ts';
+import { openApiDocument, openDocumentText } from './document.ts';
 
 /** Makes the response at the first request, because most processes never get one. */
 function shared(make: () => SharedAnswer): RequestHandler {
@@ -35,7 +36,7 @@ const withoutSlash: RequestHandler = (req, res, next) => {
  * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs and the
  * guide at /docs/guide. They are not part of the contract, but limits and 405 apply to them.
  */
-export function docsRouter(document: OpenApiDocument): Router {
+export function docsRouter(endpoints: readonly Endpoint[]): Router {
   const router = Router({ caseSensitive: true });
   router.use(['/docs', '/openapi.json', '/openapi-open.json'], (req, res, next) => {
     res.set('Cache-Control', 'private, no-cache');
@@ -44,8 +45,8 @@ export function docsRouter(document: OpenApiDocument): Router {
   });
   router.use('/docs', pageSecurityHeaders);
   const handlers = {
-    '/openapi.json': [shared(() => new SharedAnswer(document))],
-    '/openapi-open.json': [shared(() => new SharedAnswer(Buffer.from(openDocumentText(document))))],
+    '/openapi.json': [shared(() => new SharedAnswer(openApiDocument(endpoints)))],
+    '/openapi-open.json': [shared(() => new SharedAnswer(Buffer.from(openDocumentText(openApiDocument(endpoints)))))],
     '/docs': [asset('page.html', 'html')],
     '/docs/guide': [asset('guide.html', 'html')],
     '/docs/start.js': [asset('start.js', 'js')],

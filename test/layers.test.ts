@@ -39,10 +39,10 @@ const steps = Object.entries(layers).map(([folder, picture]) => {
   return { folder, partOf, allowed: new Map(rows.map(([part = '', ...below]) => [part, below])) };
 });
 
-/** Returns src, test or the workspace of a file. Workspaces import each other by name. */
+/** Returns src, test or the workspace that contains a file. */
 const houseOf = (path: string) => /^(src|test|(tools|packages|examples)\/[^/]+)(?=\/)/.exec(path)?.[0];
 
-/** Matches files that import nothing from outside, because they are shipped, or a step of the import. */
+/** Matches files that import no file of another workspace: code that is shipped, and the steps of the import. */
 const isClosed = /^(src|(packages|examples)\/[^/]+\/src|tools\/catalogue\/(?!test\/)[^/]+)\//;
 
 /** Tells whether a file may import another one by a path. */

@@ -16,7 +16,7 @@ export async function callAsService(run: Run, name: string, body: object): Promi
   );
 }
 
-/** Removes the function of a foreign trigger, because the role `postgres` may not drop the trigger itself. */
+/** Remedy that drops the function of a foreign trigger, because the role `postgres` may not drop the trigger itself. */
 const foreignTriggers =
   "Find it in the SQL editor: select tgname, tgfoid::regprocedure from pg_trigger where tgrelid = 'auth.users'::regclass and not tgisinternal and tgname not like 'sounds_service_%'; " +
   'To remove it, run: drop function <tgfoid> cascade;';

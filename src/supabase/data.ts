@@ -165,7 +165,7 @@ export function createData({ user, service }: Clients, stream: DataStream, readJ
     find: <Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) =>
       run(runner, caller, name, args),
 
-    /** Returns the JSON of a list without parsing it, in parts, because that takes most of the time of a long list. */
+    /** Returns the JSON of a list in parts, without parsing it, which would take most of the time of a long list. */
     async json<Name extends FunctionName>(caller: Caller | null, name: Name, ...[args = {}]: Arguments<Name>) {
       const asService = runner === service;
       const ask = () => readJson({ asService, caller, name, args, asGet: catalogueReads.has(name) });

@@ -41,7 +41,7 @@ async function addRows(sql: Sql) {
 
 class Undo extends Error {}
 
-/** Adds rows, runs a snippet with or without its edits, and rolls everything back. */
+/** Adds rows, runs a snippet with or without values for its placeholders, and rolls everything back. */
 async function runSnippet(sql: Sql, file: string, isEdited: boolean): Promise<unknown[]> {
   let rows: unknown[] = [];
   const run = sql.begin(async (transaction) => {

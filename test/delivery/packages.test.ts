@@ -19,7 +19,7 @@ test('every workspace but the published client is private and has a scoped name'
     expect([name, isPrivate]).toEqual([expect.stringMatching(/^@sounds-service\/[a-z-]+$/), true]);
 });
 
-// Otherwise npm on an older Node selects an older version, because it prefers versions whose engines include that Node.
+// npm on an older Node would otherwise select an older version, because it prefers those whose engines include it.
 test('package.json requires at least the locked version of each production package', () => {
   const { packages } = read<{ packages: Record<string, Package> }>('package-lock.json');
   const dependencies = Object.entries(root.dependencies ?? {});

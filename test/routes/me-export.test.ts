@@ -57,7 +57,7 @@ describe('GET /me/export', () => {
     await withSupabase(
       (_req, res) => res.writeHead(200, json).end(body),
       async (_api, { url }) => {
-        const long = '<html>'.repeat(100_000); // sent five times, one more than the concurrent exports
+        const long = '<html>'.repeat(100_000); // sent five times, although four exports run at once
         for (body of ['', '"none"', long, long, long, long, long]) expect((await exportAt(url)).status).toBe(500);
       },
     );

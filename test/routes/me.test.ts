@@ -30,7 +30,7 @@ describe('GET /me', () => {
 
   test('returns the claims of the token, as the export does, without a customer record', async ({ gateway, sql }) => {
     const { user, app, patch } = await signUpAda(gateway);
-    // Disable the trigger that rejects this.
+    // Disable the trigger that rejects the deletion.
     await sql.begin(async (transaction) => {
       await transaction`alter table public.customers disable trigger customers_keep`;
       await transaction`delete from public.customers where id = ${user.id}`;

@@ -90,7 +90,7 @@ test('the response says how to continue if a code was used but the password not 
       else reject(res, ofName);
     },
     async (api) => {
-      // Responses of Auth to the password and of the data API to the name, then the response to the app.
+      // Status and code of Auth for the password, status of the data API for the name, then the response to the app.
       const cases = [
         [422, 'weak_password', 200, 400, weak, 'address_confirmed'],
         [503, 'unexpected_failure', 200, 500, unsaved, undefined],

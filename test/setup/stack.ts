@@ -15,7 +15,7 @@ declare module 'vitest' {
 }
 
 // Cleans up when the pipe from this process closes. Processes with the folder in their environment or arguments have
-// seven seconds to end. The folder gets new modes, because a killed test may have left one that cannot be entered.
+// seven seconds to end. All folders get new modes, because a killed test may have left one that cannot be entered.
 const CLEAN_UP_AFTER_US = `
   read -r _
   left() { ps axeww -o pid=,args= | grep -F "$1" | grep -vE 'clean-up-after|grep -F' | while read -r pid _; do echo "$pid"; done; }

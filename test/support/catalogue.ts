@@ -22,8 +22,8 @@ export async function addCategory(
 }
 
 /**
- * Adds sounds in one statement. Returns their ids in the same order. Sounds with equal times use the milliseconds after
- * it. By default these are in the past, so that they do not collide with an import in another test.
+ * Adds sounds in one statement. Returns their ids in the same order. Ten or more get one random time, which the
+ * database moves to the next milliseconds, so that they do not collide with an import in another test.
  */
 export async function addSounds(sql: Sql, rows: SoundRow[]): Promise<string[]> {
   const moment = rows.length < 10 ? {} : { created_at: newMoment().toISOString() };

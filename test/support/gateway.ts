@@ -12,7 +12,7 @@ import { environment } from './server-process.ts';
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
-/** Listens on a free port of 127.0.0.1. Returns the port, and a function that closes the server with connections. */
+/** Listens on a free port of 127.0.0.1. Returns the port, and a function that closes the server and its connections. */
 export async function listen(server: Server) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

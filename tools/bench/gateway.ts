@@ -19,7 +19,7 @@ const names = { calls: 'Express, same calls', usual: 'the usual way' };
  */
 type Row = Request & {
   against: keyof typeof names;
-  /** Minimum share of the other server's responses, or maximum latency added to its latency; and why it is no better. */
+  /** Minimum share of the other server's responses, or maximum added latency. `why`: reason for a modest target. */
   target: ({ shareMin: number } | { addedMsMax: number }) & { why?: string };
   rounds: [ours: number, theirs: number][];
 };
@@ -122,7 +122,7 @@ the processor time of all servers for a call through the gateway is 0.3 for a sh
 sound with its URL, 1.9 for a list that is not shared, 3.2 for a play and 3.3 for a search. This was measured once, with
 the real PostgREST on another machine, and is not part of the run.`;
 
-/** Says for a reader in a hurry what the rows say. */
+/** Sums up the rows for readers who only want to know whether the gateway is fast enough. */
 function summaryOf(): string {
   const figures = rows.map(({ rounds, ...row }) => ({ ...row, ours: median(rounds.map(([ours]) => ours)), rounds }));
   const between = (values: number[]) => `${whole(Math.min(...values))} to ${whole(Math.max(...values))}`;

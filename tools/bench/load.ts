@@ -16,7 +16,7 @@ export const LARGE: Size = { sounds: 100_000, categories: 500, customers: 10_000
 export const COLLECTOR = 'c0000000-0000-4000-8000-000000000001';
 export const COLLECTOR_FAVORITES = 2_000;
 
-/** Rule sections of the home page. */
+/** Number of rule sections of the home page. */
 const SECTIONS = 20;
 
 /**

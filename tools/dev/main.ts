@@ -29,7 +29,7 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
     ...process.env,
     PORT: String(gatewayPort),
-    // The player and this process call 127.0.0.1.
+    // Listens at 127.0.0.1 in any case, because the player and this process call it.
     HOST: process.env['HOST'] === '127.0.0.1' ? '127.0.0.1' : undefined,
     // Accepts plain http, because no proxy ends TLS.
     REQUIRE_HTTPS: 'false',

@@ -9,7 +9,7 @@ addEventListener('fetch', (event) => {
   if (isFile && event.request.method === 'GET') event.respondWith(load(event.request));
 });
 
-/** Loads a file, without a network from the cache. */
+/** Loads a file from the network, otherwise from the cache. */
 async function load(request) {
   const cache = await caches.open('page');
   try {

@@ -118,7 +118,7 @@ export async function deletion() {
   ];
 }
 
-/** Says what premium is. An app sells it here. */
+/** Explains premium. An app would sell it here. */
 export async function premium() {
   const until = await premiumUntil();
   const end = until?.startsWith('9999') ? '' : ` until ${new Date(until ?? 0).toLocaleDateString()}`;

@@ -26,7 +26,7 @@ type Options = {
   askPremium: (signal?: AbortSignal) => Promise<void>;
 };
 
-/** Files of a sound, and the time at which their addresses came. */
+/** Files of a sound, and the time at which their addresses were received. */
 type Known = Partial<SoundFiles> & { isPremium: boolean; cameAt: number };
 
 /** Number of bytes in one request. */

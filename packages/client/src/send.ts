@@ -27,7 +27,6 @@ export interface Waiting {
 export type Limits = Waiting & {
   /** True if the request can be sent twice without harm. */
   repeatable: boolean;
-  /** Time limit for each attempt. */
   attemptLimitMs?: number;
   /** Called for each failure after which the request is sent again. */
   onRepeat?: (error: SoundsError) => void;

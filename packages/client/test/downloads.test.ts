@@ -116,7 +116,7 @@ test('recordings that change are downloaded again, and never mixed', async ({ de
   await expect.poll(letters).toEqual([new Set('b')]);
   expect(downloads.states().get(id)).toEqual({ status: 'ready', bytes: 2_500_000 });
 
-  // Once with the ETag of Storage, and once without, because browsers may hide it.
+  // Test with the ETag of Storage and without it, because browsers may hide it.
   for (const [letter, isHidden] of [
     ['c', false],
     ['d', true],

@@ -7,7 +7,7 @@ const soundId = '50000000-0000-4000-8000-000000000001';
 
 type Entry = { sound_id: string; position_sec: number | null; updated_at: string };
 
-/** Ranks states of equal sounds as the service does, which has a test with the same histories. */
+/** Ranks states of one sound as the service does, whose tests use similar histories. */
 const rankOf = ({ updated_at, position_sec }: Entry) => [updated_at, position_sec === null, position_sec ?? 0];
 const isNewer = (one: Entry, other: Entry | null) => {
   if (other === null) return true;

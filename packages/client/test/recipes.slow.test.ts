@@ -15,7 +15,7 @@ test.for(['55', 'latest'])('the recipes of the README compile with expo-file-sys
     });
   };
   writeFileSync(join(folder, 'package.json'), '{"type": "module", "private": true}');
-  // Without Expo and React Native, which are its peers, because its types need neither.
+  // Install it without its peers Expo and React Native, because its types need neither.
   const options = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...options, `expo-file-system@${version}`]);
   const config = {

@@ -18,7 +18,7 @@ export function memoryFiles() {
   };
 }
 
-/** Stores a recording of 2.5 MB for a sound, which consists of one letter. */
+/** Stores a recording for a sound: 2.5 MB of one letter. */
 export async function record(sql: Sql, id: string, letter: string, path = `downloads/${id}.m4a`) {
   const stored = await storeFile('audio', path, 'audio/mp4', letter.repeat(2_500_000));
   await sql`update public.sounds set audio_path = ${stored} where id = ${id}`;

@@ -23,7 +23,7 @@ export async function updateSound(client: SupabaseClient, { id, updated_at }: Ro
   if (data.length === 0) throw new Rejected('It was changed in the dashboard during the import. Run the import again.');
 }
 
-/** Writes measurements, after the names of the files, because a new name removes the measurements of the last file. */
+/** Writes measurements. Write the names of the files first, because a new name removes the last measurements. */
 export async function updateFacts(client: SupabaseClient, id: string, facts: Facts & Fields): Promise<void> {
   await client.from('sounds').update(facts).eq('id', id).throwOnError().then(undefined, writingFailed);
 }

@@ -35,7 +35,7 @@ const FALSE =
 const NEITHER = 'is neither true nor false; write TRUE or FALSE';
 export const truth = z
   .string()
-  // Remove the character that asks for a colored symbol.
+  // Remove the variation selector of colored symbols.
   .transform((cell) => cell.normalize('NFC').toLowerCase().replace('\ufe0f', ''))
   .pipe(z.stringbool({ truthy: TRUE.split(' '), falsy: FALSE.split(' '), error: NEITHER }));
 

@@ -12,7 +12,7 @@ import { Rejected } from '../shared/problems.ts';
 const FILTERS = `[0:a:0]asplit[whole][copy];[whole]ebur128=peak=true:framelog=verbose[loudness];\
 [copy]asetpts=N/SR/TB,aformat=sample_rates=16000:sample_fmts=u8[samples]`;
 
-/** Samples of which one peak is kept: 10 ms of one channel. */
+/** Number of samples for each peak: 10 ms of one channel. */
 const BLOCK = 160;
 
 /** Contains no playlists and no lists of files, because ffmpeg would follow them. */

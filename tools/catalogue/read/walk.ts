@@ -94,7 +94,7 @@ const SYSTEM_FOLDER = new RegExp(
   'i',
 );
 
-/** Files that systems hide. */
+/** Tells whether operating systems hide a file of this name. */
 const isHidden = (name: string) => /^\.|^((eh)?thumbs\.db|desktop\.ini|icon\r)$/i.test(name);
 
 /** Returns whether an import skips a file or folder by its name. */

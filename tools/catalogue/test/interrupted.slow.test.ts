@@ -21,8 +21,8 @@ async function tonesIn(sql: Sql, count: number, seconds = 0.2) {
 }
 
 /**
- * Starts an import and holds the requests that `isHeld` selects.
- * @returns after the first of them, with a function that ends their connections and lets later requests pass
+ * Starts an import and holds the requests that `isHeld` selects. Resolves when the first one is held.
+ * @returns the import, its proxy, and a function that cuts the held requests and lets later ones pass
  */
 async function holdImport(folder: string, isHeld: (request: ProxiedRequest) => boolean) {
   const [reached, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<'cut'>()];

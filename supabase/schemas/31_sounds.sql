@@ -102,16 +102,14 @@ create trigger sounds_serialize_writers
   before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
 
 -- Converts empty texts, which the CSV import of the dashboard writes for empty cells, to null.
-create function private.empty_to_null() returns trigger
-language plpgsql set search_path = '' as $$
+create function private.empty_to_null() returns trigger language plpgsql set search_path = '' as $$
+declare
+  emptied constant jsonb := (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title');
 begin
-  return jsonb_populate_record(
-    new, (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title'));
+  return case when emptied is null then new else jsonb_populate_record(new, emptied) end;
 end
 $$;
-create trigger sounds_empty_to_null before insert or update on public.sounds for each row
-  when ('' in (new.description, new.bowl_note, new.category, new.cover_image_path, new.cover_placeholder, new.audio_path))
-  execute function private.empty_to_null();
+create trigger sounds_empty_to_null before insert or update on public.sounds for each row execute function private.empty_to_null();
 
 create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
 

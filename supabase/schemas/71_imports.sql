@@ -57,19 +57,19 @@ grant select, insert, update on public.imports to service_role;
 create function public.validate_sounds(sounds json) returns json language plpgsql set search_path = '' as $$
 declare
   candidate record;
+  given jsonb;
   refused json[] := '{}';
 begin
   for candidate in select ordinality - 1 as index, value from json_array_elements(sounds) with ordinality loop
     begin
-      insert into public.sounds
-        (title, description, bowl_note, frequency_hz, duration_sec, tags, cover_image_path, audio_path, sort_order, created_at,
-          loudness_lufs, true_peak_dbtp, waveform, cover_placeholder)
       -- Accepts a folder named like the bucket, as the table does once its files are uploaded.
-      select
-        title, description, bowl_note, frequency_hz, duration_sec, tags, regexp_replace(cover_image_path, '^(covers/)+', ''),
-        regexp_replace(audio_path, '^(audio/)+', ''), coalesce(sort_order, 0), coalesce(created_at, now()),
-        loudness_lufs, true_peak_dbtp, waveform, cover_placeholder
-      from json_populate_record(null::public.sounds, candidate.value);
+      given := candidate.value::jsonb - 'category' || jsonb_build_object(
+        'audio_path', regexp_replace(candidate.value ->> 'audio_path', '^(audio/)+', ''),
+        'cover_image_path', regexp_replace(candidate.value ->> 'cover_image_path', '^(covers/)+', ''));
+      execute format(
+        'insert into public.sounds (%1$s) select %1$s from jsonb_populate_record(null::public.sounds, $1)',
+        (select string_agg(quote_ident(key), ', ') from jsonb_object_keys(given) as key)
+      ) using given;
       raise sqlstate 'SSOK0';
     exception
       when sqlstate 'SSOK0' then
@@ -82,6 +82,6 @@ begin
 end
 $$;
 comment on function public.validate_sounds is
-  'Returns index and message of rows that the table sounds rejects. Ignores categories and ids.';
+  'Returns index and message of rows that the table sounds rejects. Ignores categories, because an import may create them.';
 
 grant execute on function public.validate_sounds to service_role;

@@ -1,5 +1,6 @@
+import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import { DEFAULTS, type Fields } from '../shared/fields.ts';
+import { type Column, DEFAULTS, type Fields } from '../shared/fields.ts';
 import { ImportError, type Problem } from '../shared/problems.ts';
 import { CLEAR, moment, name, nameInFolder, numberIn, tags, text, truth } from './cells.ts';
 import { type Cells, type Csv, type CsvRecord, filled } from './csv.ts';
@@ -28,7 +29,7 @@ export interface Sheet {
 }
 
 /** Schemas of the columns that are fields. An empty cell leaves its field unchanged. */
-const columnsIn = (hasDecimalCommas: boolean) => ({
+const columnsIn = (hasDecimalCommas: boolean): Record<Exclude<Column, 'audio_path'> | 'created_at', z.ZodType> => ({
   title: name,
   description: text,
   bowl_note: text,
@@ -48,9 +49,25 @@ const COLUMNS = Object.keys(columnsIn(false));
 export const NAMES = ['file', 'key', ...COLUMNS];
 
 /** Sheet with the header and an example, for `npm run -s import -- --template`. */
-export const TEMPLATE = `${NAMES.join(',')}
-bowls/F3 bowl.wav,,Singing Bowl in F3,"Struck once, left to fade.",F3,174.61,,singing-bowls,"bowl, deep",bowls/F3 bowl.jpg,false,false,true,10,
-`;
+export const TEMPLATE = stringify(
+  [
+    {
+      file: 'bowls/F3 bowl.wav',
+      title: 'Singing Bowl in F3',
+      description: 'Struck once, left to fade.',
+      bowl_note: 'F3',
+      frequency_hz: 174.61,
+      category: 'singing-bowls',
+      tags: 'bowl, deep',
+      cover_image_path: 'bowls/F3 bowl.jpg',
+      is_featured: 'false',
+      is_premium: 'false',
+      is_active: 'true',
+      sort_order: 10,
+    },
+  ],
+  { header: true, columns: NAMES },
+);
 
 /**
  * Reads the sheet of the sounds.

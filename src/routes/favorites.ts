@@ -31,7 +31,7 @@ export const favoriteEndpoints = [
     response: Done,
     errors: ['not_found'],
     handle: async ({ context, caller, body }) => {
-      const added = await context.data.call(caller, 'add_favorite', { liked_sound: body.sound_id });
+      const added = await context.data.call(caller, 'add_favorite', { sound: body.sound_id });
       if (!added) throw notFound('sound');
       return { data: { ok: true } };
     },
@@ -47,7 +47,7 @@ export const favoriteEndpoints = [
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,
     handle: async ({ context, caller, params }) => {
-      await context.data.call(caller, 'remove_favorite', { disliked_sound: params.soundId });
+      await context.data.call(caller, 'remove_favorite', { sound: params.soundId });
       return { data: { ok: true } };
     },
   }),

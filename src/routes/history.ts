@@ -59,7 +59,7 @@ export const historyEndpoints = [
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     response: Done,
     handle: async ({ context, caller, params }) => {
-      await context.data.call(caller, 'remove_from_history', { forgotten_sound: params.soundId });
+      await context.data.call(caller, 'remove_from_history', { sound: params.soundId });
       return { data: { ok: true } };
     },
   }),

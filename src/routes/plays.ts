@@ -52,7 +52,7 @@ export const playEndpoints = [
     handle: async ({ context, caller, params, headers }) => {
       const key = headers['Idempotency-Key'];
       const data = await context.data.service.find(caller, 'count_play', {
-        played_sound: params.id,
+        sound: params.id,
         ...playerOf(caller),
         ...(key !== undefined && { idempotency_key: key }),
       });

@@ -99,7 +99,7 @@ export const soundEndpoints = [
     params: SoundPath,
     response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
     handle: async ({ context, caller, params, log }) => {
-      const stored = await context.data.find(caller, 'get_sound', { wanted_sound: params.id });
+      const stored = await context.data.find(caller, 'get_sound', { sound: params.id });
       if (stored === null) throw notFound('sound');
       const { audio_path, cover_image_path, loudness_lufs, true_peak_dbtp, waveform, is_locked, ...sound } = stored;
 

@@ -111,7 +111,13 @@ isOneToOne: false
                     "created_at"?: string,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug"?: string,"sort_order"?: number,"title"?: string,"updated_at"?: string
                   }
                   Relationships: [
-                    
+                    {
+      foreignKeyName: "rule_value_is_the_slug_of_an_existing_category"
+      columns: ["rule_value"]
+isOneToOne: false
+      referencedRelation: "categories"
+      referencedColumns: ["slug"]
+    }
                   ]
                 },"imported_files": {
                   Row: {
@@ -222,7 +228,7 @@ isOneToOne: false
           }
           Functions: {
             "add_favorite":
-{ Args: { "liked_sound": string }; Returns: boolean
+{ Args: { "sound": string }; Returns: boolean
                            },
 "as_api_key":
 { Args: { "arguments"?: Json,"key_hash": string,"operation": string }; Returns: Json
@@ -231,7 +237,7 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: boolean
                            },
 "count_play":
-{ Args: { "by_key"?: boolean,"idempotency_key"?: string,"played_sound": string,"player"?: string }; Returns: Json
+{ Args: { "by_key"?: boolean,"idempotency_key"?: string,"player"?: string,"sound": string }; Returns: Json
                            },
 "count_plays":
 { Args: { "by_key"?: boolean,"player"?: string,"plays": Json }; Returns: Json
@@ -258,7 +264,7 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "get_sound":
-{ Args: { "wanted_sound": string }; Returns: Json
+{ Args: { "sound": string }; Returns: Json
                            },
 "list_catalogue_changes":
 { Args: { "filters"?: Json }; Returns: Json
@@ -288,10 +294,10 @@ isOneToOne: false
 { Args: { "filters"?: Json }; Returns: Json
                            },
 "remove_favorite":
-{ Args: { "disliked_sound": string }; Returns: boolean
+{ Args: { "sound": string }; Returns: boolean
                            },
 "remove_from_history":
-{ Args: { "forgotten_sound": string }; Returns: boolean
+{ Args: { "sound": string }; Returns: boolean
                            },
 "replica_lag_seconds":
 { Args: Record<PropertyKey, never>; Returns: number

@@ -98,15 +98,10 @@ comment on function public.get_customer is 'Returns the customer record of the c
 
 create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
-  update public.customers set
-    full_name = case when changes ? 'full_name' then private.trimmed(changes ->> 'full_name') else full_name end,
-    avatar_url = case when changes ? 'avatar_url' then changes ->> 'avatar_url' else avatar_url end,
-    phone = case when changes ? 'phone' then changes ->> 'phone' else phone end,
-    locale = case when changes ? 'locale' then changes ->> 'locale' else locale end,
-    country = case when changes ? 'country' then changes ->> 'country' else country end,
-    marketing_opt_in =
-      case when changes ? 'marketing_opt_in' then (changes ->> 'marketing_opt_in')::boolean else marketing_opt_in end
-  where id = (select auth.uid());
+  update public.customers as customer set (full_name, avatar_url, phone, locale, country, marketing_opt_in) = (
+    select private.trimmed(given.full_name), given.avatar_url, given.phone, given.locale, given.country, given.marketing_opt_in
+    from jsonb_populate_record(customer, changes) as given
+  ) where id = (select auth.uid());
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
 $$;
 comment on function public.update_customer is

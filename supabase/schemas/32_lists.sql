@@ -202,8 +202,8 @@ language sql stable set search_path = '' as $$ select private.list_sounds(privat
 comment on function public.list_sounds is
   'Returns one page of active sounds: {data, next_cursor}. "filters" has the query parameters of GET /sounds.';
 
-create function public.get_sound(wanted_sound uuid) returns json
-language sql stable set search_path = '' as $$ select row_to_json(sound) from private.stored_sound as sound where id = wanted_sound $$;
+create function public.get_sound(sound uuid) returns json
+language sql stable set search_path = '' as $$ select row_to_json(stored) from private.stored_sound as stored where id = get_sound.sound $$;
 comment on function public.get_sound is
   'Returns an active sound with its file names, from which only the service can create addresses, or null.';
 

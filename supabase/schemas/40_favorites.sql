@@ -63,27 +63,27 @@ $$;
 comment on function public.list_favorites is 'Returns the favorites of the caller, newest first.';
 
 -- Uses one statement, so that it and the policy see the same state of the sound.
-create function public.add_favorite(liked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
+create function public.add_favorite(sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;
 begin
   perform private.require_account();
-  with sound as (
-    select id from public.sounds where id = liked_sound and is_active
+  with active as (
+    select id from public.sounds where id = sound and is_active
   ), added as (
-    insert into public.favorites (sound_id) select id from sound
+    insert into public.favorites (sound_id) select id from active
     on conflict (user_id, sound_id) do nothing
   )
-  select exists (select from sound) into is_there;
+  select exists (select from active) into is_there;
   return is_there;
 end
 $$;
 comment on function public.add_favorite is 'Adds a favorite of the caller. Returns false if no such sound is active.';
 
-create function public.remove_favorite(disliked_sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
+create function public.remove_favorite(sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
-  delete from public.favorites where user_id = (select auth.uid()) and sound_id = disliked_sound;
+  delete from public.favorites where user_id = (select auth.uid()) and sound_id = sound;
   return found;
 end
 $$;

@@ -6,7 +6,7 @@ create table public.home_sections (
   title text not null constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
   rule_type text constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  rule_value text,
+  rule_value text constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
   rule_include_children boolean not null default false,
   item_limit integer not null default 20 constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
@@ -19,6 +19,7 @@ create table public.home_sections (
   constraint rule_include_children_is_for_category_rules_only
     check (not rule_include_children or rule_type is not distinct from 'category')
 );
+create index home_sections_rule_value on public.home_sections (rule_value);
 comment on table public.home_sections is
   'Sections of the home page. Mode manual shows the rows of home_section_sounds; mode rule follows rule_type.';
 comment on column public.home_sections.slug is 'Short name of the section in apps, for example sleep-well.';
@@ -40,35 +41,6 @@ create trigger home_sections_serialize_writers
   before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
 create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
-
--- Two triggers replace a foreign key, which cannot depend on rule_type: a rule names an existing category, follows its
--- slug and prevents its deletion.
-create function private.check_rule_category() returns trigger language plpgsql set search_path = '' as $$
-begin
-  perform 1 from public.categories where slug = new.rule_value for key share;
-  if not found then
-    raise exception 'No category has the slug "%". Enter the slug of an existing category in rule_value.', new.rule_value
-      using errcode = 'foreign_key_violation', constraint = 'rule_value_is_the_slug_of_an_existing_category';
-  end if;
-  return new;
-end
-$$;
-create trigger home_sections_check_rule_category before insert or update of rule_type, rule_value on public.home_sections for each row
-  when (new.rule_type = 'category' and new.rule_value is not null) execute function private.check_rule_category();
-
-create function private.keep_rules_of_category() returns trigger language plpgsql set search_path = '' as $$
-begin
-  if tg_op = 'UPDATE' then
-    update public.home_sections set rule_value = new.slug where rule_type = 'category' and rule_value = old.slug;
-  elsif exists (select from public.home_sections where rule_type = 'category' and rule_value = old.slug) then
-    raise exception 'A home section shows the category "%". Change the section''s rule first.', old.slug
-      using errcode = 'foreign_key_violation', constraint = 'category_of_a_home_section_cannot_be_deleted';
-  end if;
-  return null;
-end
-$$;
-create trigger categories_keep_rules
-  after delete or update of slug on public.categories for each row execute function private.keep_rules_of_category();
 
 create table public.home_section_sounds (
   section_id uuid not null references public.home_sections (id) on delete cascade,

@@ -78,8 +78,8 @@ language plpgsql volatile set search_path = '' as $$ begin return private.forget
 comment on function public.clear_history is
   'Deletes the history of the caller, and all positions. Returns false if the history was empty.';
 
-create function public.remove_from_history(forgotten_sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$ begin return private.forget(forgotten_sound); end $$;
+create function public.remove_from_history(sound uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$ begin return private.forget(sound); end $$;
 comment on function public.remove_from_history is
   'Deletes a sound from the history, and its position. Returns false if it was not in the history.';
 

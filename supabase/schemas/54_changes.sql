@@ -37,16 +37,6 @@ begin
 end
 $$;
 
--- Notes all sections once in each transaction, because they may depend on any sound or category.
-create function private.note_sections_change() returns void language plpgsql volatile set search_path = '' as $$
-begin
-  if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
-    perform private.note_change('home_section', id) from public.home_sections where is_active;
-    perform set_config('sounds_service.sections_noted', pg_current_xact_id()::text, true);
-  end if;
-end
-$$;
-
 create function private.note_catalogue_change() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   changed constant record := coalesce(new, old);
@@ -62,7 +52,11 @@ begin
   elsif tg_table_name = 'home_sections' then
     perform private.note_change('home_section', changed.id);
   end if;
-  perform private.note_sections_change();
+  -- Notes all sections once in each transaction, because they may depend on any sound or category.
+  if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
+    perform private.note_change('home_section', id) from public.home_sections where is_active;
+    perform set_config('sounds_service.sections_noted', pg_current_xact_id()::text, true);
+  end if;
   return null;
 end
 $$;
@@ -92,21 +86,15 @@ create trigger sounds_service_note_file_change
   after insert or update or delete on storage.objects for each row execute function private.note_file_change();
 
 create view private.copied_sound with (security_invoker = true) as
-  select
-    sound.*,
-    stored.sort_order,
+  select sound.*, stored.sort_order,
     private.stored_file('audio', stored.audio_path) ->> 'version' as audio_version,
     private.stored_file('covers', stored.cover_image_path) ->> 'version' as cover_version,
-    stored.loudness_lufs,
-    stored.true_peak_dbtp,
-    stored.waveform
+    stored.loudness_lufs, stored.true_peak_dbtp, stored.waveform
   from private.sound as sound join public.sounds as stored using (id);
 comment on view private.copied_sound is 'Sounds in responses of GET /catalogue/changes.';
 
 create view private.copied_category with (security_invoker = true) as
-  select
-    category.*,
-    stored.parent_id
+  select category.*, stored.parent_id
   from private.sub_category as category join public.categories as stored using (id)
   where stored.parent_id is null or private.is_category_active(stored.parent_id);
 comment on view private.copied_category is 'Categories in responses of GET /catalogue/changes, with their parent_id.';

@@ -97,20 +97,20 @@ comment on function public.save_progress is
   'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns [{sound_id, status}].';
 
 -- Never sets an earlier time, because now() is the start of a transaction that may have waited for a newer report.
-create function private.forget(forgotten_sound uuid) returns boolean
+create function private.forget(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   this_moment constant timestamptz := date_trunc('milliseconds', now());
   was_there boolean;
 begin
-  perform private.lock_progress(array[forgotten_sound]);
-  delete from public.history where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null);
+  perform private.lock_progress(array[sound]);
+  delete from public.history where user_id = auth.uid() and (sound_id = sound or sound is null);
   was_there := found;
   insert into public.progress (user_id, sound_id, updated_at)
-    select auth.uid(), id, this_moment from public.sounds where id = forgotten_sound
+    select auth.uid(), id, this_moment from public.sounds where id = sound
     on conflict do nothing;
   update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
-    where user_id = auth.uid() and (sound_id = forgotten_sound or forgotten_sound is null and position_sec is not null);
+    where user_id = auth.uid() and (sound_id = sound or sound is null and position_sec is not null);
   return was_there;
 end
 $$;

@@ -24,13 +24,13 @@ create view pg_temp.attacks as
     ('function count_play',
      $$ select private.count_play('7e575000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000000', 'x', true) $$),
     ('function add_plays',
-     $$ select private.add_plays(null, '{7e575000-0000-4000-8000-000000000001}', '{2026-01-01}') $$),
+     $$ select private.add_plays('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 1, now()) $$),
     ('table history',
      $$ insert into public.history values
         ('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 9, now()) $$),
     ('table history', 'update public.history set plays = 9'),
     ('function as_api_key',
-     $$ select public.as_api_key('x', 'count_play', '{"played_sound": "7e575000-0000-4000-8000-000000000001"}') $$)
+     $$ select public.as_api_key('x', 'count_play', '{"sound": "7e575000-0000-4000-8000-000000000001"}') $$)
   ) as attack (target, attack);
 grant select on pg_temp.attacks to anon, authenticated;
 

@@ -77,8 +77,8 @@ from (values
   ('pg_sleep', '{}', '22023', null),
   ('get_customer(); select 1 from public.get_customer', '{}', '22023', null),
   ('get_customer', '{"customer": 1}', '22023', null),
-  ('get_sound', '{"wanted_sound => null); select (1": 1}', '22023', null),
-  ('get_sound', '{"wanted_sound": "null); select (1"}', '22P02', null)
+  ('get_sound', '{"sound => null); select (1": 1}', '22023', null),
+  ('get_sound', '{"sound": "null); select (1"}', '22P02', null)
 ) as call (operation, arguments, code, message);
 select is(
   public.as_api_key(repeat('a', 64), 'get_customer') ->> 'email', 'alice@tests.example.com', 'a live key acts as its owner'

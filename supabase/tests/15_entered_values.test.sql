@@ -74,7 +74,7 @@ from (
     ($$ insert into public.home_sections (slug, title, mode, rule_type, rule_value) values ('tests-new', 'x', 'rule', 'newest', '') $$,
       'rule_value_is_a_category_slug_for_category_rules_and_null_else'),
     ($$ insert into public.home_sections (slug, title, mode, rule_type, rule_value)
-        values ('tests-new', 'x', 'rule', 'category', 'tests-nowhere') $$, 'No category has the slug'),
+        values ('tests-new', 'x', 'rule', 'category', 'tests-nowhere') $$, 'rule_value_is_the_slug_of_an_existing_category'),
     ($$ insert into public.home_sections (slug, title, mode, rule_type, item_limit) values ('tests-new', 'x', 'rule', 'newest', 0) $$,
       'item_limit_lies_between'),
     ($$ insert into public.home_section_sounds values

@@ -86,7 +86,7 @@ describe('GET /home', () => {
     expect(await idsOf(app, family)).toEqual([first, ofChild, last]);
     await sql`delete from public.categories where slug = ${child}`;
     const removal = sql`delete from public.categories where slug = ${renamed}`;
-    await expect(removal).rejects.toThrow('A home section shows');
+    await expect(removal).rejects.toThrow('rule_value_is_the_slug_of_an_existing_category');
   });
 
   test('a featured rule uses list order, and a newest rule returns the newest sounds first', async ({ app, sql }) => {

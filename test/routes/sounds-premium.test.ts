@@ -173,13 +173,13 @@ async function tryEverything(
     'favorites?select=*,sounds(*)',
     'home_section_sounds?select=*,sounds(*)',
     'customers?select=*',
-    `rpc/get_sound?wanted_sound=${id}`,
+    `rpc/get_sound?sound=${id}`,
     `rpc/list_sound_files?wanted=${JSON.stringify({ ids })}`,
     'rpc/export_account',
     'rpc/list_catalogue_changes',
   ])
     tries[`data API ${address}`] = await data(address);
-  tries['data API POST rpc/get_sound'] = await data('rpc/get_sound', { wanted_sound: id });
+  tries['data API POST rpc/get_sound'] = await data('rpc/get_sound', { sound: id });
   tries['data API POST rpc/list_sound_files'] = await data('rpc/list_sound_files', { wanted: { ids } });
   for (const [method, address, body] of [
     ['POST', `sign/audio/${path}`, { expiresIn: 3600 }],

@@ -20,7 +20,7 @@ app.get('/api/v1/favorites', async ({ headers: { authorization = '' } }, res) =>
 });
 
 app.get('/api/v1/sounds/:id', async ({ headers: { authorization = '' }, params: { id } }, res) => {
-  const call = user.rpc('get_sound', { wanted_sound: id }).setHeader('Authorization', authorization);
+  const call = user.rpc('get_sound', { sound: id }).setHeader('Authorization', authorization);
   const { audio_path, cover_image_path, is_locked, ...sound } = Object((await call.throwOnError()).data);
   const [audio, cover] = await Promise.all([
     service.storage.from('audio').createSignedUrl(audio_path, 300),
@@ -31,7 +31,7 @@ app.get('/api/v1/sounds/:id', async ({ headers: { authorization = '' }, params: 
 });
 
 app.post('/api/v1/sounds/:id/play', async ({ params: { id } }, res) => {
-  res.json({ data: (await service.rpc('count_play', { played_sound: id }).throwOnError()).data });
+  res.json({ data: (await service.rpc('count_play', { sound: id }).throwOnError()).data });
 });
 
 app.listen(config.port, '127.0.0.1').keepAliveTimeout = 75_000;

@@ -83,6 +83,6 @@ app.get('/api/v1/favorites', async (_req, res) => {
 });
 app.post('/api/v1/sounds/:id/play', async (req, res) => {
   const { id } = z.object({ id: z.uuid() }).parse(req.params);
-  res.json({ data: await call(admin, 'count_play', { played_sound: id }) });
+  res.json({ data: await call(admin, 'count_play', { sound: id }) });
 });
 app.listen(port, '127.0.0.1').keepAliveTimeout = 75_000;

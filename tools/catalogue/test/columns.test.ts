@@ -4,7 +4,7 @@ import { test } from '../../../test/support/test.ts';
 import { NAMES } from '../read/sheet.ts';
 import { COLUMNS, type Facts } from '../shared/fields.ts';
 
-// A column of sounds that misses here was left out of a list. CONTRIBUTING.md has all steps.
+// A column that is missing here was left out of a list. CONTRIBUTING.md names all of them.
 
 /** Columns that only the database writes. A sheet may set `created_at` of a new sound. */
 const internal = ['id', 'created_at', 'updated_at', 'list_rank', 'search_title', 'search_vector'];
@@ -12,9 +12,7 @@ const measured: (keyof Facts)[] = ['loudness_lufs', 'true_peak_dbtp', 'waveform'
 /** Columns that users do not see. */
 const hidden = ['is_active', 'sort_order', 'updated_at', 'list_rank', 'search_title', 'search_vector'];
 
-test('each column of sounds can be imported, was measured or is internal, and users see all but the hidden ones', async ({
-  sql,
-}) => {
+test('each column of sounds is imported, measured or internal, and shown unless it is hidden', async ({ sql }) => {
   const columnsOf = async (name: string): Promise<string[]> => {
     const rows = await sql`
       select attname from pg_attribute where attrelid = ${name}::regclass and attnum > 0 and not attisdropped order by attnum`;

@@ -18,7 +18,7 @@ const mistakes = `
   create or replace trigger sounds_service_suspend_ban before insert on auth.users for each row execute function private.suspend_ban() | create or replace trigger sounds_service_suspend_ban
   alter table public.sounds disable trigger sounds_set_updated_at | alter table "public"."sounds" enable trigger "sounds_set_updated_at"
   alter function public.list_home_sections rename to list_home | create or replace function public.list_home_sections
-  create function public.remove_favorite(disliked_sound text) returns boolean language sql as 'select true' | drop function "public"."remove_favorite"(text)
+  create function public.remove_favorite(sound text) returns boolean language sql as 'select true' | drop function "public"."remove_favorite"(text)
   alter table public.customers rename column last_seen_at to seen_at | alter table "public"."customers" add column "last_seen_at"
   drop index public.history_newest_first | create index history_newest_first
   alter view admin.most_played rename to top_sounds | create view admin.most_played`

@@ -72,6 +72,12 @@ test('every link of a page leads to an existing file and heading', () => {
   expect(broken).toEqual([]);
 });
 
+test('the section about read replicas names every read that they answer', () => {
+  const [, section = ''] = read('docs/operate.md').split(/^### Read replicas|^## Backup/m);
+  const reads = endpoints.filter(({ shared, path }) => shared && path !== '/config'); // Auth answers this one
+  expect(reads.map(({ path }) => path).filter((path) => !section.includes(`${path}\``))).toEqual([]);
+});
+
 test.for([
   ['packages/local-supabase', 'packages/local-supabase/src'],
   ['tools/dev', 'tools/dev'],

@@ -4,7 +4,6 @@ import { exclusively } from './lock.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
-import { searchSounds } from './search.ts';
 import { readItem } from './store.ts';
 import { pause, unlessAborted } from './wait.ts';
 
@@ -38,6 +37,9 @@ interface Copy {
 
 /** A call of `sync`, with the number of its callers. */
 type Run = { done: Promise<void>; callers: number; controller: AbortController };
+
+/** Loads the search, which is no part of the core. */
+const loadSearch = () => import('./search.ts');
 
 const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category: {}, home_section: {} });
 
@@ -103,6 +105,7 @@ export function createOffline({ api, store, session, waiting, refresh, restore, 
     }
     copy.syncedAt = Date.now();
     await keep();
+    await loadSearch().catch(() => {}); // so that it needs no network later
     for (const listener of [...listeners]) listener();
     await refresh(options);
   }
@@ -183,7 +186,7 @@ export function createOffline({ api, store, session, waiting, refresh, restore, 
      * GET /sounds does. Does not correct misspelled words.
      */
     async search(text: string): Promise<CopiedSound[]> {
-      const copy = await load();
+      const [copy, { searchSounds }] = await Promise.all([load(), loadSearch()]);
       return searchSounds(inListOrder(copy), Object.values(copy.category), text);
     },
 

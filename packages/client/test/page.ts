@@ -6,14 +6,15 @@ import { fixture } from '../../../test/support/fixture.ts';
 import { type Gateway, listen, startGateway } from '../../../test/support/gateway.ts';
 import { test as base } from '../../../test/support/test.ts';
 
-/** Bundles a module of the client with its dependencies, minified, as the bundler of an app does. */
-export async function bundleClient(input = 'packages/client/src/index.ts'): Promise<string> {
-  const { output } = (await build({
+/** Bundles a module of the client with its dependencies, minified. Returns `client.js` and the parts that it imports. */
+export async function bundleClient(entry = 'packages/client/src/index.ts') {
+  const output = { entryFileNames: 'client.js', chunkFileNames: '[name].js', minify: true };
+  const [bundle] = (await build({
     configFile: false,
     logLevel: 'silent',
-    build: { write: false, rolldownOptions: { input, preserveEntrySignatures: 'strict' } },
-  })) as Rolldown.RolldownOutput;
-  return output[0].code;
+    build: { write: false, lib: { entry, formats: ['es'] }, rolldownOptions: { output } },
+  })) as Rolldown.RolldownOutput[];
+  return bundle?.output.filter((part) => part.type === 'chunk') ?? [];
 }
 
 type Fixtures = {
@@ -58,8 +59,8 @@ export const test = base.extend<Fixtures>({
     const context = await browser.newContext();
     context.setDefaultTimeout(10_000); // shorter than the limit of a test, so that the error names the missing element
     await use(async (module) => {
-      const body = await bundleClient(module);
-      await context.route('**/client.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));
+      for (const { fileName, code: body } of await bundleClient(module))
+        await context.route(`**/${fileName}`, (route) => route.fulfill({ contentType: 'text/javascript', body }));
       const page = await context.newPage();
       await page.goto(origin);
       return page;

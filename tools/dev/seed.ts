@@ -32,9 +32,7 @@ export async function seed(
     log('Seeding the catalogue');
     if (await seedRows(sql, empty)) await uploadSamples(client);
     else log('The catalogue has no samples. To add them: npm run dev -- --fresh');
-    const id = await createUser(client, DEMO, 'Demo');
-    if (id) await client.rpc('set_premium', { customer_id: id, premium_until: 'infinity' }).throwOnError();
-    await createUser(client, FREE, 'Demo without premium');
+    await createDemoUsers(client);
   } finally {
     await sql.end();
   }
@@ -74,6 +72,13 @@ async function uploadSamples(client: SupabaseClient): Promise<void> {
     for (const file of files)
       if (!stored.has(`${bucket}/${file.path}`)) await put(client, file, await readFile(file.source));
   }
+}
+
+/** Creates the demo accounts that do not exist. */
+export async function createDemoUsers(client: SupabaseClient): Promise<void> {
+  const id = await createUser(client, DEMO, 'Demo');
+  if (id) await client.rpc('set_premium', { customer_id: id, premium_until: 'infinity' }).throwOnError();
+  await createUser(client, FREE, 'Demo without premium');
 }
 
 /**

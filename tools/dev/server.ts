@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { migrationDrift } from '@sounds-service/local-supabase/migrations';
+import { createClient } from '@supabase/supabase-js';
 import express, { type RequestHandler } from 'express';
 import { createApp } from '../../src/app.ts';
 import { configOrExit } from '../../src/config.ts';
@@ -7,7 +8,7 @@ import { createContext } from '../../src/context.ts';
 import { apiBase } from '../../src/endpoint.ts';
 import { serve } from '../../src/http/serve.ts';
 import { howToApply } from './pending-migrations.ts';
-import { DEMO } from './seed.ts';
+import { createDemoUsers, DEMO } from './seed.ts';
 
 // Starts the gateway of `npm run dev`: that of src/server.ts, with additions that only developers may have.
 
@@ -60,8 +61,17 @@ const nameWaitingMigrations: RequestHandler = (_req, res, next) => {
   next();
 };
 
+/** Creates a demo account again that was deleted, because the reference sends its requests as one. */
+const keepDemoUsers: RequestHandler = (_req, res, next) => {
+  const { supabase, secrets } = context.config;
+  const client = createClient(supabase.url, secrets.supabaseSecretKey, { auth: { persistSession: false } });
+  res.on('finish', () => void createDemoUsers(client).catch(() => {})); // the next deletion or start tries again
+  next();
+};
+
 const app = express().disable('x-powered-by');
 app.get(`${apiBase}/docs/start.js`, startSignedIn);
+app.delete(`${apiBase}/me`, keepDemoUsers);
 app.use(nameWaitingMigrations);
 app.use(createApp(context));
 serve(context, app);

@@ -107,6 +107,16 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     });
   });
 
+  test('creates the demo account again after its deletion', async () => {
+    const api = apiAt(apiOn('127.0.0.1'));
+    const signIn = () => api.post('/auth/signin').send(DEMO);
+    await api
+      .delete('/me')
+      .auth((await signIn()).body.data.access_token, bearer)
+      .expect(200);
+    await expect.poll(async () => (await signIn()).status).toBe(200);
+  });
+
   test('keeps its data after each way of ending, and rejects --empty where it has samples', async () => {
     await query('create table public.kept as select 7 as n');
     process.kill(serverPid(join(folder, 'postgres')), 'SIGKILL');

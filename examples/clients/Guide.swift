@@ -15,6 +15,33 @@ struct AVPlayerItem { init(url: URL) { precondition(url.scheme == "http") } }
     func play() {}
     func pause() {}
 }
+
+// Declares the part of Apple's HTTP types and OpenAPI runtime that the middleware uses.
+struct HTTPRequest: Sendable {
+    struct Method: Sendable { let rawValue: String }
+    let method: Method, path: String?, headerFields: [String: String], url: URL?
+    init(method: Method, url: URL, headerFields: [String: String]) {
+        (self.method, self.path, self.headerFields, self.url) = (method, url.relativeString, headerFields, url)
+    }
+}
+extension URLRequest {
+    init?(httpRequest request: HTTPRequest) {
+        self.init(url: request.url!)
+        httpMethod = request.method.rawValue
+        allHTTPHeaderFields = request.headerFields
+    }
+}
+struct HTTPResponse: Sendable { let status: Int }
+extension HTTPURLResponse { var httpResponse: HTTPResponse? { HTTPResponse(status: statusCode) } }
+typealias HTTPBody = Data
+extension Data { init(collecting body: Data, upTo limit: Int) async throws { self = body } }
+protocol ClientMiddleware: Sendable {
+    func intercept(
+        _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String,
+        next: @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?)
+    ) async throws -> (HTTPResponse, HTTPBody?)
+}
+
 @MainActor var unavailable = 0
 @MainActor func showUnavailable() { unavailable += 1 }
 
@@ -116,6 +143,16 @@ struct MemoryCopy: Copy, Sendable {
         try await saveProgress(id, nil)
         try await sendProgress()
         print("positions", try await positions().count, start(at: 75.5, of: 300), start(at: 290, of: 300))
+
+        store.save(Tokens(access_token: "refused", refresh_token: store.load()!.refresh_token, expires_in: 3600, receivedAt: .now))
+        let unused: @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?) = { _, _, _ in fatalError() }
+        let headers = ["Content-Type": "application/json"]
+        for (method, path, body) in [("GET", "/sounds?limit=1", nil), ("POST", "/favorites", Data(#"{"sound_id":"\#(id)"}"#.utf8))] {
+            let request = HTTPRequest(method: .init(rawValue: method), url: URL(string: path)!, headerFields: headers)
+            let (answer, data) = try await SessionMiddleware()
+                .intercept(request, body: body, baseURL: base, operationID: "", next: unused)
+            print("middleware", answer.status, data!.count > 10)
+        }
 
         let file = try await download(song, into: folder)!
         print("downloaded", try Data(contentsOf: file).count, try await download(song, into: folder) == file)

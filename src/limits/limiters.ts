@@ -7,10 +7,11 @@ import type { Metrics } from '../metrics.ts';
 import { clientAddress } from '../model/client-address.ts';
 import type { SharedRedis } from '../redis.ts';
 import { memoryStore, redisStore } from './store.ts';
-import { type Exempt, emailOf, type Limit, type LimitName, limits } from './table.ts';
+import { type Exempt, emailOf, type Limit, type Limits, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';
 
-export type Limiters = Record<LimitName, RequestHandler[]>;
+/** Middleware of each limit of the table. Beyond the limit it throws ApiError rate_limited. */
+export interface Limiters extends Readonly<{ [Name in keyof Limits]: RequestHandler[] }> {}
 
 type Parts = Readonly<{
   config: Pick<Config, 'rateLimits'>;
@@ -91,5 +92,5 @@ export function createLimiters(parts: Parts): Limiters {
     const isExempt = row.exempt ? exempts[row.exempt] : () => false;
     return [name, createLimiter(name, row, isExempt, parts)];
   });
-  return Object.fromEntries(rows) as Limiters;
+  return Object.fromEntries(rows) as unknown as Limiters;
 }

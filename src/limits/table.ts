@@ -101,4 +101,5 @@ export function limits(rates: Config['rateLimits']) {
   } satisfies Record<string, Limit>;
 }
 
-export type LimitName = keyof ReturnType<typeof limits>;
+export type Limits = ReturnType<typeof limits>;
+export type LimitName = keyof Limits;

@@ -13,7 +13,7 @@ import {
   toSession,
 } from '../model/session.ts';
 import { withNewDeadlines } from '../request-context.ts';
-import type { CodeType } from '../supabase/auth/accounts.ts';
+import type { CodeType } from '../supabase/auth/auth.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 import { minimumDelay } from '../supabase/auth/timing.ts';
 

@@ -10,6 +10,7 @@ const freshForMs = 1_000;
 const timeoutMs = 3_000;
 
 type Outcome = { ok: boolean; reason?: string | undefined };
+export type Readiness = { isReady: boolean; checks: Record<string, Outcome & { ms: number }> };
 
 /** Runs a check and measures it. A part that fails or is late is not ready. */
 async function timed(check: () => Promise<Outcome>) {
@@ -66,7 +67,7 @@ export function createReadiness(config: Config, upstream: Upstream, redis: Share
 
   let logged: string | undefined;
 
-  async function run() {
+  async function run(): Promise<Readiness> {
     const signal = AbortSignal.timeout(timeoutMs);
     const [ofDatabase, ofAuth, ofReplica, ofRedis] = await Promise.all([
       timed(() => database(signal)),

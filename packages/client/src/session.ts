@@ -67,8 +67,24 @@ type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat' | 'timeLimitMs' | 
   isForGuests?: boolean;
 };
 
-/** Manages the session of one device, as docs/apps.md describes. Other tabs may share its store. */
-export function createSession({ url, store, waiting, onSession, onLoad }: SessionOptions) {
+/** The session of one device, as docs/apps.md describes. Other tabs may share its store. */
+export interface DeviceSession {
+  /** Returns the session of this device, or null. @throws the error of the store */
+  load(): Promise<Session | null>;
+  /** Returns the session of this device. @throws SoundsError `session_ended` if there is none */
+  current(): Promise<Session>;
+  /**
+   * Sends a request with the user's token, which is refreshed if necessary. Repeats the request by default.
+   * @throws SoundsError of the service, or `session_ended` if the user is not signed in
+   */
+  fetch(request: Request, sending?: Sending): Promise<Response>;
+  /** Stores the session of this device. Its user may already be signed in. */
+  begin(session: Session): Promise<void>;
+  /** Removes the session from this device, but not from the service. Returns the session, or null. */
+  end(reason: 'asked' | 'deleted'): Promise<Session | null>;
+}
+
+export function createSession({ url, store, waiting, onSession, onLoad }: SessionOptions): DeviceSession {
   const guest = guestClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;
 
@@ -134,17 +150,13 @@ export function createSession({ url, store, waiting, onSession, onLoad }: Sessio
   return {
     load,
 
-    /** Returns the session of this device. @throws SoundsError `session_ended` if there is none */
-    async current(): Promise<Session> {
+    async current() {
       const session = await load();
       if (session === null) throw sessionOver();
       return session;
     },
 
-    /**
-     * Sends a request with the user's token, which is refreshed if necessary. Repeats the request by default.
-     */
-    async fetch(request: Request, { userId, isForGuests, ...sending }: Sending = {}): Promise<Response> {
+    async fetch(request, { userId, isForGuests, ...sending } = {}) {
       const limits = { repeatable: true, ...waiting, ...sending };
       const deadline = performance.now() + limits.timeLimitMs;
       let session = await unlessAborted(load(), request.signal);
@@ -162,8 +174,7 @@ export function createSession({ url, store, waiting, onSession, onLoad }: Sessio
       }
     },
 
-    /** Stores the session of this device. Its user may already be signed in. */
-    async begin(session: Session) {
+    async begin(session) {
       const before = await exclusively(key, async () => {
         const found = await load().catch(() => null);
         await save(session);
@@ -173,8 +184,7 @@ export function createSession({ url, store, waiting, onSession, onLoad }: Sessio
       tell({ type, user: session.user });
     },
 
-    /** Removes the session from this device, but not from the service. @returns the session */
-    async end(reason: 'asked' | 'deleted'): Promise<Session | null> {
+    async end(reason) {
       const session = await exclusively(key, async () => {
         const found = await load().catch(() => null);
         await save(null);
@@ -192,8 +202,6 @@ export function createSession({ url, store, waiting, onSession, onLoad }: Sessio
     return fresh;
   }
 }
-
-export type DeviceSession = ReturnType<typeof createSession>;
 
 /** Creates a client for calls without a token. A 401 does not cause a refresh. */
 export const guestClient = (url: string, limits: Limits): Api => createApi(url, (request) => send(request, limits));

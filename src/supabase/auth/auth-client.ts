@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Fetch } from '../fetch.ts';
 import { createAccounts } from './accounts.ts';
+import type { Auth } from './auth.ts';
 import { createAuthCall } from './call.ts';
 import { createPasswordQueue } from './password-queue.ts';
 import { createSettings } from './settings.ts';
@@ -10,10 +11,10 @@ import { createSignUp } from './sign-up.ts';
 // Calls the REST API of Auth, because the session methods of the SDK are not made for servers: concurrent refreshes can
 // return another user's session, a refresh against a 503 blocks for half a minute, and errors lose status or code.
 
-export function createAuth(config: Config, fetch: Fetch) {
+export function createAuth(config: Config, fetch: Fetch): Auth {
   const call = createAuthCall(config, fetch);
   const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
-  const { settings } = createSettings(call);
+  const settings = createSettings(call);
   return {
     ...createSignUp(call, inPasswordQueue, settings),
     ...createSessions(call, inPasswordQueue),
@@ -21,5 +22,3 @@ export function createAuth(config: Config, fetch: Fetch) {
     settings,
   };
 }
-
-export type Auth = ReturnType<typeof createAuth>;

@@ -21,6 +21,13 @@ function createBounds(bounds: { total: number; perKey: number }) {
   };
 }
 
+export type QueueOptions = {
+  /** Puts the call first, even into a full queue, so that other clients cannot lock out an account. */
+  isTrusted?: boolean;
+  /** Cancels the call unless it has started. */
+  gone?: AbortSignal;
+};
+
 /**
  * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
  * @param callsAtOnce number n of concurrent calls. At most 8n calls may run or wait, 2n of them from one client or
@@ -35,15 +42,9 @@ export function createPasswordQueue(callsAtOnce: number) {
   /**
    * Makes a call when a slot is free. Its deadline counts from that moment.
    * @param ip address of the client
-   * @param isTrusted puts the call first, even into a full queue, so that other clients cannot lock out an account
-   * @param gone cancels the call unless it has started
    * @throws ApiError rate_limited when the queue is full, or after 4 s
    */
-  return async <T>(
-    ip: string,
-    call: () => Promise<T>,
-    { isTrusted = false, gone }: { isTrusted?: boolean; gone?: AbortSignal | undefined } = {},
-  ): Promise<T> => {
+  return async <T>(ip: string, call: () => Promise<T>, { isTrusted = false, gone }: QueueOptions = {}): Promise<T> => {
     const keys = [clientKey(ip), networkKey(ip)];
     const releaseFirst = isTrusted ? holdFirst(keys) : undefined;
     const release = releaseFirst ?? hold(keys);

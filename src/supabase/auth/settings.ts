@@ -14,12 +14,8 @@ const ageMs = 60_000;
 /** Timeout. Short, because apps wait for the settings when they start. */
 const timeoutMs = 2_000;
 
-/**
- * Reads the public settings of Auth: how users can sign up and in.
- * @returns a function that resolves to settings of the last minute or, while Auth does not answer, to the last known
- *   ones. It throws ApiError server_error when none are known.
- */
-export function createSettings(call: AuthCall) {
+/** Returns the reader of the public settings of Auth. */
+export function createSettings(call: AuthCall): () => Promise<Settings> {
   const known = new LRUCache<'settings', Settings>({
     max: 1,
     ttl: ageMs,
@@ -30,5 +26,5 @@ export function createSettings(call: AuthCall) {
       return expectAnswer(Settings, answer);
     },
   });
-  return { settings: () => known.forceFetch('settings') };
+  return () => known.forceFetch('settings');
 }

@@ -1,13 +1,17 @@
 import { Tokens, User } from '../../model/session.ts';
 import { withNewDeadlines } from '../../request-context.ts';
+import type { Auth } from './auth.ts';
 import { type AuthCall, authErrorIn, expectAnswer, type Faults, invalidRequest, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
-import type { Settings } from './settings.ts';
 import { minimumDelay } from './timing.ts';
 
 /** Returns the call that creates accounts at Supabase Auth with e-mail address and password. */
-export function createSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, settings: () => Promise<Settings>) {
+export function createSignUp(
+  call: AuthCall,
+  inPasswordQueue: PasswordQueue,
+  settings: Auth['settings'],
+): Pick<Auth, 'signUp'> {
   const share = shareInFlight();
 
   /** Creates an account at Auth. @returns null when its address must be confirmed first */
@@ -59,21 +63,13 @@ export function createSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, set
     return tokens;
   }
 
-  /**
-   * @param noMail called, perhaps later, with the reason why no mail was sent, which the client must not learn
-   * @returns tokens, or null when the e-mail address must be confirmed first, after the same time for every address
-   */
-  function signUp(
-    { email, password, fullName }: { email: string; password: string; fullName: string | undefined },
-    ip: string,
-    noMail: (why: object) => void,
-  ): Promise<Tokens | null> {
-    const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-    const ask = () => askForAccount(body, ip, noMail);
-    return share(['signup', body], ask).catch(mapAuthError(({ code }) => signUpFaults[code]?.()));
-  }
-
-  return { signUp };
+  return {
+    signUp({ email, password, fullName }, ip, noMail) {
+      const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
+      const ask = () => askForAccount(body, ip, noMail);
+      return share(['signup', body], ask).catch(mapAuthError(({ code }) => signUpFaults[code]?.()));
+    },
+  };
 }
 
 /** Returns the error for a password that Auth finds too weak, at sign-up and later. */

@@ -1,0 +1,68 @@
+import type { IdTokenProvider } from '../../config.ts';
+import type { UserCaller } from '../../model/caller.ts';
+import type { Tokens } from '../../model/session.ts';
+import type { QueueOptions } from './password-queue.ts';
+import type { Settings } from './settings.ts';
+
+/** Purpose of a mailed code. */
+export type CodeType = 'signup' | 'recovery';
+
+type Credentials = { email: string; password: string };
+type NewAccount = Credentials & { fullName: string | undefined };
+type IdToken = { provider: IdTokenProvider; idToken: string; nonce: string | undefined };
+type MailedCode = { type: CodeType; email: string; code: string };
+type PasswordChange = { password: string; currentPassword: string | undefined };
+
+/**
+ * Calls of Supabase Auth for a client, by its IP address. All throw ApiError, chosen by Auth's error code, never with its
+ * text: what is named here, rate_limited for Auth's own limits or a full queue, and server_error for any other failure.
+ */
+export interface Auth {
+  /**
+   * Returns the public settings of the last minute or, while Auth does not answer, the last known ones.
+   * @throws server_error when none are known
+   */
+  settings(): Promise<Settings>;
+  /**
+   * Creates an account. Returns null when its address must be confirmed first, after the same time for every address.
+   * @param noMail called, perhaps later, with the reason why no mail was sent, which the client must not learn
+   * @throws invalid_request
+   */
+  signUp(account: NewAccount, ip: string, noMail: (why: object) => void): Promise<Tokens | null>;
+  /**
+   * Opens a session with a password.
+   * @throws unauthorized after the same time, with one text for an unknown address, wrong password and banned account
+   */
+  signIn(credentials: Credentials, ip: string, options?: QueueOptions): Promise<Tokens>;
+  /** Opens a session with an ID token. @throws unauthorized when Auth rejects the token, its nonce or its account */
+  exchangeIdToken(token: IdToken, ip: string): Promise<Tokens>;
+  /** Returns new tokens. @throws unauthorized when the token is unknown or was used, or its session has ended */
+  refresh(refreshToken: string, ip: string): Promise<Tokens>;
+  /** Ends the session of an access token. One that has already ended is success. @throws unauthorized */
+  signOut(accessToken: string, ip: string): Promise<void>;
+  /**
+   * Has Auth mail a code. Returns null, or Auth's code for why it sent no mail, for the log: the client must not learn
+   * it, because an error about the mail reveals an account.
+   */
+  mailCode(type: CodeType, email: string, ip: string): Promise<string | null>;
+  /** Opens a session with a mailed code. @throws unauthorized, with one text for every fault of code and account */
+  verifyCode(mailed: MailedCode, ip: string): Promise<Tokens>;
+  /**
+   * Confirms an address with a mailed code, and sets the password and name. The database removes those of the first
+   * sign-up, except the name in the metadata, which is part of every token.
+   * @param complete runs with the new session, to complete the account
+   * @throws unauthorized for the code. After it was used: invalid_request or server_error, which say how to go on
+   */
+  confirmAddress(
+    confirmation: NewAccount & { code: string },
+    ip: string,
+    complete: (tokens: Tokens) => Promise<unknown>,
+  ): Promise<Tokens>;
+  /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
+  changePassword(caller: UserCaller, change: PasswordChange, ip: string): Promise<void>;
+  /**
+   * Deletes an account; the database deletes its rows. Checks the session first, because its token may outlive it.
+   * @throws unauthorized when the session has ended, or the account is banned or deleted
+   */
+  deleteAccount(caller: UserCaller): Promise<void>;
+}

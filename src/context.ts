@@ -1,60 +1,76 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { createTrustedClients } from './limits/trusted-clients.ts';
+import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
 import { createLogger } from './logger.ts';
-import { createMetrics } from './metrics.ts';
-import { connectRedis } from './redis.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import type { Caller, UserCaller } from './model/caller.ts';
+import { connectRedis, type SharedRedis } from './redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
+import type { Auth } from './supabase/auth/auth.ts';
 import { createAuth } from './supabase/auth/auth-client.ts';
-import { createClients } from './supabase/clients.ts';
-import { createData } from './supabase/data.ts';
-import { createDataJson } from './supabase/data-json.ts';
-import { createDataStream } from './supabase/data-stream.ts';
+import { createData, type Data } from './supabase/data.ts';
 import { createFetch } from './supabase/fetch.ts';
-import { createFiles } from './supabase/files.ts';
+import { createFiles, type Files } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
-import { createReadiness } from './supabase/readiness.ts';
+import { createReadiness, type Readiness } from './supabase/readiness.ts';
 import { withReplica } from './supabase/replica.ts';
 
+/** Dependencies of the app. */
+export interface Context {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Null unless METRICS_PORT is set. */
+  readonly metrics: Metrics | null;
+  readonly auth: Auth;
+  readonly data: Data;
+  readonly files: Files;
+  /** Null unless REDIS_URL is set. */
+  readonly redis: SharedRedis | null;
+  readonly trustedClients: TrustedClients;
+  /** Hashes of API keys with which a request succeeded within the last hour. */
+  readonly activeKeys: LRUCache<string, true>;
+  /** `draining` is true once the shutdown has begun. */
+  readonly lifecycle: { draining: boolean };
+  /** Returns the caller of an access token. @throws ApiError unauthorized, or server_error without the project's keys */
+  verify(token: string): Promise<UserCaller>;
+  /** Records that a user was seen, after this request. Never throws. */
+  recordLastSeen(caller: Caller | null): void;
+  /** Returns whether Supabase answers and accepts the keys, with the parts that were checked. Never throws. */
+  checkReadiness(): Promise<Readiness>;
+  /**
+   * Closes all connections. Call it when no request is in flight.
+   * @param graceMs time after which calls to Supabase that continue after a response, such as mails, are aborted
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
 /** Creates the dependencies of the app, without any call to Supabase. */
-export function createContext(config: Config, log: Logger = createLogger(config)) {
+export function createContext(config: Config, log: Logger = createLogger(config)): Context {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
   const { url, readUrl } = config.supabase;
   const fetch = readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log);
-  const clients = createClients(config, fetch);
-  const data = createData(clients, createDataStream(config, upstream), createDataJson(config, fetch));
+  const data = createData(config, fetch, upstream);
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
     config,
     log,
-    /** Null unless METRICS_PORT is set. */
     metrics,
-    upstream,
     auth: createAuth(config, upstream.fetch),
     data,
-    files: createFiles(config, clients),
-    verify: createVerifier(config, upstream.fetch),
-    /** Null unless REDIS_URL is set. */
+    files: createFiles(config, upstream.fetch),
     redis,
     trustedClients: createTrustedClients(redis),
-    /** Hashes of API keys with which a request succeeded within the last hour. */
-    activeKeys: new LRUCache<string, true>({ max: 10_000, ttl: 3_600_000 }),
+    activeKeys: new LRUCache({ max: 10_000, ttl: 3_600_000 }),
+    lifecycle: { draining: false },
+    verify: createVerifier(config, upstream.fetch),
     recordLastSeen: createLastSeen(data, log),
     checkReadiness: createReadiness(config, upstream, redis, log),
-    /** `draining` is true once the shutdown has begun. */
-    lifecycle: { draining: false },
-    /**
-     * Closes all connections. Call it when no request is in flight.
-     * @param graceMs time after which calls to Supabase that continue after a response, such as mails, are aborted
-     */
     close: async (graceMs = config.shutdownGraceSeconds * 1000) => {
       redis?.close();
       await upstream.close(graceMs);
     },
   };
 }
-
-export type Context = Readonly<ReturnType<typeof createContext>>;

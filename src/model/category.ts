@@ -14,4 +14,3 @@ export const Category = SubCategory.extend({ children: z.array(SubCategory) }).m
   id: 'Category',
   description: 'An intention with its sub-intentions, all in display order.',
 });
-export type Category = z.infer<typeof Category>;

@@ -35,7 +35,6 @@ export const Customer = Profile.extend({
     description: 'End of premium. Null without premium, `9999-12-31T23:59:59.999Z` if it does not end.',
   }),
 }).meta({ id: 'Customer' });
-export type Customer = z.infer<typeof Customer>;
 
 // A bracketed zero is dialled within the country only, but in Italy it belongs to the number.
 const phone = plainText(50)

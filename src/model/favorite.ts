@@ -10,4 +10,3 @@ export const Favorite = z
     }),
   })
   .meta({ id: 'Favorite' });
-export type Favorite = z.infer<typeof Favorite>;

@@ -9,7 +9,6 @@ export const HistoryEntry = z
     sounds: SoundPreviewOrNull.meta({ description: 'Null while the sound is inactive.' }),
   })
   .meta({ id: 'HistoryEntry' });
-export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 export const HistoryPage = z
   .object({

@@ -20,4 +20,3 @@ export const HomeSection = z
     sounds: z.array(SoundPreview),
   })
   .meta({ id: 'HomeSection' });
-export type HomeSection = z.infer<typeof HomeSection>;

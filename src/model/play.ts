@@ -4,7 +4,6 @@ import { soundId } from './sound.ts';
 export const PlayCount = z
   .object({ id: soundId, play_count: z.int().meta({ examples: [1290] }) })
   .meta({ id: 'PlayCount' });
-export type PlayCount = z.infer<typeof PlayCount>;
 
 const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old', 'in_future', 'over_limit']).meta({
   id: 'PlayStatus',
@@ -16,4 +15,3 @@ const PlayStatus = z.enum(['counted', 'duplicate', 'not_found', 'too_old', 'in_f
 });
 
 export const PlayResult = z.object({ id: z.guid(), status: PlayStatus }).meta({ id: 'PlayResult' });
-export type PlayResult = z.infer<typeof PlayResult>;

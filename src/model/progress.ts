@@ -11,7 +11,6 @@ export const ProgressEntry = z
     sounds: SoundPreviewOrNull.meta({ description: 'Null while the sound is inactive.' }),
   })
   .meta({ id: 'ProgressEntry' });
-export type ProgressEntry = z.infer<typeof ProgressEntry>;
 
 /** Position or removal as it is stored, for the export. */
 export const StoredProgress = ProgressEntry.omit({ sounds: true })
@@ -26,4 +25,3 @@ const ProgressStatus = z.enum(['saved', 'older', 'in_future', 'not_found']).meta
 });
 
 export const ProgressResult = z.object({ sound_id: z.guid(), status: ProgressStatus }).meta({ id: 'ProgressResult' });
-export type ProgressResult = z.infer<typeof ProgressResult>;

@@ -56,7 +56,6 @@ export const DeviceSession = z
     is_current: z.boolean().meta({ description: 'True for the session of this request.', examples: [true] }),
   })
   .meta({ id: 'DeviceSession' });
-export type DeviceSession = z.infer<typeof DeviceSession>;
 
 const exampleUser = { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: exampleEmail };
 const exampleTokens = {

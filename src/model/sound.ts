@@ -133,15 +133,17 @@ export const SoundFiles = z
 export const SoundPage = z
   .object({ data: z.array(Sound), next_cursor: nextCursor.nullable() })
   .meta({ id: 'SoundListResponse' });
-export type SoundPage = z.infer<typeof SoundPage>;
 
 /** Sound with the paths of its files, as the database returns it. */
-export type StoredSound = z.infer<typeof Sound> &
-  Pick<z.infer<typeof SoundDetail>, keyof typeof audioFacts | 'is_locked'> & {
-    audio_path: string | null;
-    cover_image_path: string | null;
-  };
+export const StoredSound = Sound.extend({
+  cover_image_path: z.string().nullable(),
+  audio_path: z.string().nullable(),
+  ...audioFacts,
+  is_locked: isLocked,
+});
 
-type StoredFile = Omit<NonNullable<z.infer<typeof SoundFile>>, 'url' | 'expires_at'> & { path: string };
+const StoredFile = SoundFile.unwrap().omit({ url: true, expires_at: true }).extend({ path: z.string() }).nullable();
+
 /** Paths of the files of a sound, as the database returns them. */
-export type StoredFiles = { id: string; audio: StoredFile | null; cover: StoredFile | null; is_locked: boolean };
+export const StoredFiles = SoundFiles.extend({ audio: StoredFile, cover: StoredFile });
+export type StoredFiles = z.infer<typeof StoredFiles>;

@@ -62,7 +62,7 @@ export const meEndpoints = [
     response: z.object({ data: AccountExport }).meta({ id: 'AccountExportResponse' }),
     limits: ['exports'],
     download: 'sounds-service-export.json',
-    handle: ({ context, caller }) => context.data.stream(caller, 'export_account'),
+    handle: ({ context, caller }) => context.data.exportAccount(caller),
   }),
 
   endpoint({

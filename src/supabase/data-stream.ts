@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
 import type { UserCaller } from '../model/caller.ts';
-import { errorOf } from './data-json.ts';
 import type { Upstream } from './fetch.ts';
-import { startOf } from './results.ts';
+import { errorOf } from './rpc.ts';
 
-type StreamedFunction = Parameters<typeof startOf>[0];
+/** Beginning of the JSON of AccountExport. */
+const beginning = '{"profile"';
 
 /** Rejects a body that does not begin like the result, such as the page of a proxy. */
-async function expectStart(body: Readable, expected: string): Promise<Readable> {
+async function expectStart(body: Readable): Promise<Readable> {
   await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty body never becomes readable
   const start: Buffer | null = body.read();
-  if (start !== null && expected.startsWith(start.toString('latin1', 0, expected.length))) {
+  if (start !== null && beginning.startsWith(start.toString('latin1', 0, beginning.length))) {
     body.unshift(start);
     return body;
   }
@@ -21,15 +21,14 @@ async function expectStart(body: Readable, expected: string): Promise<Readable> 
 }
 
 /**
- * Streams JSON that is too large to hold, because supabase-js parses every response.
- * @returns a function that calls a SQL function without arguments as its caller, one at a time for each user.
- *   It throws PostgrestError as supabase-js does.
+ * Streams the export of an account, which is too large to hold.
+ * @returns a function that calls export_account as its caller, one at a time for each user. It throws PostgrestError.
  */
 export function createDataStream({ supabase }: Config, { stream }: Upstream) {
   const lastOf = new Map<string, Promise<void>>();
 
-  async function call(name: StreamedFunction, token: string): Promise<Readable> {
-    const answer = await stream(`${supabase.url}/rest/v1/rpc/${name}`, {
+  async function call(token: string): Promise<Readable> {
+    const answer = await stream(`${supabase.url}/rest/v1/rpc/export_account`, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
@@ -38,11 +37,11 @@ export function createDataStream({ supabase }: Config, { stream }: Upstream) {
       },
       body: '{}',
     });
-    if (!('status' in answer)) return expectStart(answer, startOf(name));
-    throw await errorOf(answer, name);
+    if (!('status' in answer)) return expectStart(answer);
+    throw await errorOf(answer, 'export_account');
   }
 
-  return async ({ userId, token }: UserCaller, name: StreamedFunction): Promise<Readable> => {
+  return async ({ userId, token }: UserCaller): Promise<Readable> => {
     const before = lastOf.get(userId);
     const { promise, resolve } = Promise.withResolvers<void>();
     lastOf.set(userId, promise);
@@ -52,12 +51,10 @@ export function createDataStream({ supabase }: Config, { stream }: Upstream) {
     };
     try {
       await before;
-      return (await call(name, token)).once('close', end);
+      return (await call(token)).once('close', end);
     } catch (error) {
       end();
       throw error;
     }
   };
 }
-
-export type DataStream = ReturnType<typeof createDataStream>;

@@ -5,6 +5,7 @@ import { rejectOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
 import { openApiDocument, openDocumentText } from './document.ts';
+import { guidePage, markdownOf, pageNames } from './guide.ts';
 
 /** Makes the response at the first request, because most processes never get one. */
 function shared(make: () => SharedAnswer): RequestHandler {
@@ -14,6 +15,8 @@ function shared(make: () => SharedAnswer): RequestHandler {
     answer.send(req, res);
   };
 }
+
+const text = (make: () => string, type: string) => shared(() => new SharedAnswer(Buffer.from(make()), type));
 
 /** Serves a file of assets/ from memory, because a stream leaves it open if a client cancels a pipelined request. */
 const asset = (name: string, type: string) =>
@@ -34,7 +37,8 @@ const withoutSlash: RequestHandler = (req, res, next) => {
 
 /**
  * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs and the
- * guide at /docs/guide. They are not part of the contract, but limits and 405 apply to them.
+ * guide at /docs/guide and, for language models, as Markdown. They are not part of the contract, but limits and 405
+ * apply to them.
  */
 export function docsRouter(endpoints: readonly Endpoint[]): Router {
   const router = Router({ caseSensitive: true });
@@ -46,9 +50,11 @@ export function docsRouter(endpoints: readonly Endpoint[]): Router {
   router.use('/docs', pageSecurityHeaders);
   const handlers = {
     '/openapi.json': [shared(() => new SharedAnswer(openApiDocument(endpoints)))],
-    '/openapi-open.json': [shared(() => new SharedAnswer(Buffer.from(openDocumentText(openApiDocument(endpoints)))))],
+    '/openapi-open.json': [text(() => openDocumentText(openApiDocument(endpoints)), 'json')],
     '/docs': [asset('page.html', 'html')],
-    '/docs/guide': [asset('guide.html', 'html')],
+    '/docs/guide': [text(guidePage, 'html')],
+    ...Object.fromEntries(pageNames.map((name) => [`/docs/${name}.md`, [text(() => markdownOf(name), 'md')]])),
+    '/docs/llms.txt': [asset('llms.txt', 'txt')],
     '/docs/start.js': [asset('start.js', 'js')],
     '/docs/scalar.js': [gzipped, asset('scalar.js.gz', 'js')],
   };

@@ -31,7 +31,8 @@ afterAll(async () => {
 
 test('the image contains the gateway with its dependencies, and does not run Node as root', () => {
   const app = join(image.root, image.workdir);
-  expect(readdirSync(app).toSorted()).toEqual(['.cache', 'node_modules', 'package.json', 'src', 'supabase']);
+  const files = ['.cache', 'docs', 'examples', 'node_modules', 'package.json', 'src', 'supabase'];
+  expect(readdirSync(app).toSorted()).toEqual(files);
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const packages = lock.packages as Record<string, { dev?: true }>;
   const forDevelopment = Object.keys(packages).filter((path) => packages[path]?.dev);
@@ -73,8 +74,8 @@ test('the image starts from read-only files, serves a new user, and stops on SIG
   expect(await health()).toBe(0);
 
   const url = `http://127.0.0.1:${PORT}/api/v1`;
-  for (const path of ['/docs', '/docs/guide', '/docs/start.js', '/docs/scalar.js'])
-    expect((await fetch(url + path)).status, path).toBe(200);
+  for (const path of ['', '/guide', '/app-in-swift.md', '/llms.txt', '/start.js', '/scalar.js'])
+    expect((await fetch(`${url}/docs${path}`)).status, path).toBe(200);
   await signUp(apiAt(url));
   const doctor = runIn(image, ['node', 'src/doctor/main.ts'], environment());
   expect(await once(doctor, 'exit')).toEqual([0, null]);

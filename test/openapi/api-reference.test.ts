@@ -6,7 +6,10 @@ import { apiAt } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
-const addresses = ['/openapi.json', '/openapi-open.json', '/docs', '/docs/guide', '/docs/scalar.js', '/docs/start.js'];
+const files = ['guide', 'guide.md', 'app-in-swift.md', 'llms.txt', 'scalar.js', 'start.js'].map(
+  (name) => `/docs/${name}`,
+);
+const addresses = ['/openapi.json', '/openapi-open.json', '/docs', ...files];
 
 describe('the OpenAPI document, the reference and its scripts', () => {
   test('GET /openapi.json returns the document without a token', async ({ api }) => {

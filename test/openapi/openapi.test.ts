@@ -10,7 +10,7 @@ import { openDocumentText } from '../../src/openapi/document.ts';
 
 const document = JSON.parse(documentText());
 
-test('openapi.json and guide.html are up to date; if not, run: npm run openapi', async () => {
+test('openapi.json and docs/api.md are up to date; if not, run: npm run openapi', async () => {
   for (const [path, text] of Object.entries(generatedFiles())) expect(await readFile(path, 'utf8'), path).toBe(text);
 });
 
@@ -66,16 +66,6 @@ test('descriptions name the default limits with their windows', () => {
     '100 wrong passwords in 10 minutes for one client that the account does not trust, or 10 wrong passwords a minute',
   );
   expect(limitsOf('/auth/recover')).toContain('5 mails an hour for one account from untrusted clients');
-});
-
-test('the guide has a table of contents and links only to pages that the service serves', async () => {
-  const page = await readFile('src/openapi/assets/guide.html', 'utf8');
-  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `#${id}`);
-  expect(new Set(ids).size).toBe(ids.length);
-  const links = [...page.matchAll(/<a href="([^"]*)"/g)].map(([, href = '']) => href);
-  expect(links.filter((href) => ids.includes(href)).length).toBeGreaterThan(15);
-  const others = links.filter((href) => !ids.includes(href));
-  expect(others.filter((href) => !/^https:|^\.\.\/docs$|^#$/.test(href))).toEqual([]);
 });
 
 /** Lists everything in the document that some generator of clients misreads. */

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 import { apiPage } from './api-page.ts';
-import { guidePage } from './guide.ts';
 
 export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`;
 
@@ -10,7 +9,6 @@ export const documentText = () => `${JSON.stringify(openApiDocument(endpoints), 
 export const generatedFiles = () => ({
   'openapi.json': documentText(),
   'docs/api.md': apiPage(endpoints),
-  'src/openapi/assets/guide.html': guidePage(),
 });
 
 if (import.meta.main) {

@@ -87,7 +87,8 @@ describe('GET /docs', () => {
       await section.getByRole('button', { name: /Shell Curl/ }).click();
       const option = page.getByRole('option');
       await option.first().waitFor();
-      expect((await option.allTextContents()).slice(0, 3)).toEqual(['NSURLSession', 'OkHttp', 'Http']);
+      const clients = ['Http', 'Fetch', 'OkHttp', 'Requests', 'Curl', 'NSURLSession'];
+      expect(await option.allTextContents()).toEqual(clients);
 
       await page.goto(`${gateway.url}/docs`);
       await page.getByRole('link', { name: 'guide for app developers' }).first().click();

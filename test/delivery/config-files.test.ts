@@ -19,7 +19,8 @@ test('compose.yaml follows the Compose specification, and runs two gateways behi
 
   const example = parseEnv(readFileSync('.env.example', 'utf8')) as Record<string, string>;
   for (const name of ['gateway-a', 'gateway-b']) {
-    const { environment, stop_grace_period, ports } = compose.services[name];
+    const { image, environment, stop_grace_period, ports, build } = compose.services[name];
+    expect([image, build]).toEqual([expect.stringMatching(/^\$\{IMAGE:\?.+\}:\$\{VERSION:\?.+\}$/), undefined]);
     const config = loadConfig({ ...example, ...environment });
     expect(config).toMatchObject({ port: 3000, trustProxy: 1, requireHttps: true });
     expect(config.secrets.redisUrl).toBe('redis://:of-redis@redis:6379');
@@ -60,6 +61,10 @@ test('ops/kubernetes.yaml configures a gateway that starts and stops, and routes
   expect(egress.at(-1)).toEqual({ ports: [{ port: redisPort }, { port: 443 }] });
 });
 
-test('.github/workflows/test.yml is a valid workflow', () => {
-  expect(validateWorkflow(readFileSync('.github/workflows/test.yml', 'utf8')).errors).toEqual([]);
+test.for(['test', 'release'])('.github/workflows/%s.yml is valid, and pins each action to a commit', (name) => {
+  const workflow = readFileSync(`.github/workflows/${name}.yml`, 'utf8');
+  expect(validateWorkflow(workflow).errors).toEqual([]);
+  const actions = [...workflow.matchAll(/uses: (?!\.\/)(.+)/g)].map(([, action]) => action);
+  expect(actions.length).toBeGreaterThan(2);
+  for (const action of actions) expect(action).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });

@@ -19,6 +19,12 @@ test('every workspace but the published client is private and has a scoped name'
     expect([name, isPrivate]).toEqual([expect.stringMatching(/^@sounds-service\/[a-z-]+$/), true]);
 });
 
+test('the client has the version of the service, and the repository that its provenance names', () => {
+  const client = workspaces.find(({ name }) => name === 'sounds-client');
+  const directory = 'packages/client';
+  expect(client).toMatchObject({ version: root.version, repository: { type: 'git', directory } });
+});
+
 // npm on an older Node would otherwise select an older version, because it prefers those whose engines include it.
 test('package.json requires at least the locked version of each production package', () => {
   const { packages } = read<{ packages: Record<string, Package> }>('package-lock.json');

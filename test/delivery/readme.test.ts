@@ -29,7 +29,7 @@ test.for([
   [
     'npm script',
     pages,
-    /npm (?:run )?(?:-s )?(?!(?:ci|run|package|exec|install|outdated|update)\b)([a-z]+(?:[:-][a-z]+)*)/g,
+    /npm (?:run )?(?:-s )?(?!(?:ci|run|package|exec|install|outdated|update|version)\b)([a-z]+(?:[:-][a-z]+)*)/g,
     (name) => name in scripts,
   ],
   ['endpoint', read('docs/apps.md'), /`((?:GET|POST|PATCH|DELETE) \/[\w/{}]+)`/g, isEndpoint],

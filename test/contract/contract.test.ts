@@ -27,6 +27,7 @@ const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => 
 const remedies = {
   idToken: 'Only the embedded Supabase accepts ID tokens made by tests.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
+  newAccount: 'New accounts need a project that does not confirm addresses.',
   apiKey: 'Set TEST_API_KEY.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
 };
@@ -43,7 +44,7 @@ function send({ method, path }: EndpointRow, { query = '', headers = {}, body, t
 const isGuarded = ({ guard }: EndpointRow) => guard === 'bearer' || guard === 'user';
 
 async function goodRequest(row: EndpointRow, context: TestContext): Promise<Request> {
-  const request = await needed(context, row.valid(target), remedies[row.remedy ?? 'idToken']);
+  const request = needed(context, await row.valid(target), remedies[row.remedy ?? 'idToken']);
   return isGuarded(row) ? { token: owner.access_token, ...request } : request;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { endpoints } from '../../src/app.ts';
 import type { Endpoint } from '../../src/endpoint.ts';
-import { newEmail, password } from '../support/test.ts';
+import { newEmail, password, type Session } from '../support/test.ts';
 import type { Target } from './target.ts';
 
 type Sent = { id: string; query: string; headers: Record<string, string>; body: object | undefined; token: string };
@@ -12,9 +12,9 @@ type Row = {
   /** Valid body, in which a test replaces one field. */
   body?: object;
   /** Makes a valid request. Default: the body. Returns null if the deployment offers no way to make one. */
-  valid?: (target: Target) => Request | Promise<Request> | null;
+  valid?: (target: Target) => Request | null | Promise<Request | null>;
   /** Remedy to print if there is no valid request. */
-  remedy?: 'recoveryCode';
+  remedy?: 'recoveryCode' | 'newAccount';
   /** Values that get 400, by field. They are not encoded in a query, so that `1&limit=2` repeats the limit. */
   invalid?: Record<string, unknown[]>;
 };
@@ -46,6 +46,14 @@ const idTokenRow = (provider: 'google' | 'apple'): Row => ({
   valid: ({ idToken }) => idToken?.(provider).then((id_token) => ({ body: { id_token } })) ?? null,
   invalid: { id_token: [undefined, ''], nonce: [5] },
 });
+
+/** Makes a request with a new account, if the deployment gives it a session. */
+const ofNewAccount =
+  (request: (session: Session) => Request): NonNullable<Row['valid']> =>
+  async ({ newAccount }) => {
+    const session = await newAccount();
+    return session && request(session);
+  };
 const mailRow: Row = { body: { email: newEmail() }, invalid: { email: [undefined, 'x', 5] } };
 
 /** Requests of each operation. An endpoint without a row has no parameters that can be invalid. */
@@ -77,11 +85,10 @@ const rows: Record<string, Row> = {
   verify: {
     body: { type: 'signup', email: newEmail(), code: '123456', password },
     remedy: 'recoveryCode',
-    valid: ({ newAccount, recoveryCode }) =>
-      recoveryCode &&
-      newAccount().then(async ({ user: { email } }) => ({
-        body: { type: 'recovery', email, code: await recoveryCode(email) },
-      })),
+    valid: async ({ newAccount, recoveryCode }) => {
+      const email = recoveryCode && (await newAccount())?.user.email;
+      return email ? { body: { type: 'recovery', email, code: await recoveryCode(email) } } : null;
+    },
     invalid: {
       ...{ type: ['invite'], email: ['x'], code: [undefined, '12345', 'abcdef'], full_name: [' '] },
       password: [undefined, '12345', `${'é'.repeat(36)}x`],
@@ -89,10 +96,8 @@ const rows: Record<string, Row> = {
   },
   changePassword: {
     body: { password },
-    valid: async ({ newAccount }) => ({
-      token: (await newAccount()).access_token,
-      body: { password: `${password}, another` },
-    }),
+    remedy: 'newAccount',
+    valid: ofNewAccount(({ access_token: token }) => ({ token, body: { password: `${password}, another` } })),
     invalid: { password: [undefined, '12345', 'x'.repeat(73)], current_password: [5] },
   },
   listSounds: {
@@ -176,13 +181,11 @@ const rows: Record<string, Row> = {
     valid: ({ soundId }) => ({ body: { sound_id: soundId } }),
     invalid: { sound_id: [undefined, null, 'x', 5, [id]] },
   },
-  deleteAccount: { valid: async ({ newAccount }) => ({ token: (await newAccount()).access_token }) },
-  endOtherSessions: { valid: async ({ newAccount }) => ({ token: (await newAccount()).access_token }) },
+  deleteAccount: { remedy: 'newAccount', valid: ofNewAccount(({ access_token: token }) => ({ token })) },
+  endOtherSessions: { remedy: 'newAccount', valid: ofNewAccount(({ access_token: token }) => ({ token })) },
   endSession: {
-    valid: async ({ newAccount }) => {
-      const { access_token: token } = await newAccount();
-      return { token, id: String(decodeJwt(token)['session_id']) };
-    },
+    remedy: 'newAccount',
+    valid: ofNewAccount(({ access_token: token }) => ({ token, id: String(decodeJwt(token)['session_id']) })),
   },
   updateCustomer: {
     valid: () => ({ body: { full_name: 'Ada', marketing_opt_in: false } }),

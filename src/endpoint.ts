@@ -9,6 +9,8 @@ import type { Caller, UserCaller } from './model/caller.ts';
 
 export const apiBase = '/api/v1';
 
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
 /**
  * Callers of an endpoint. none: anyone, and credentials are ignored. optional: anyone, but a credential must be valid.
  * bearer: callers with a valid credential. user: users with an access token.
@@ -39,14 +41,12 @@ type Declaration<
   R extends z.ZodType,
   G extends Guard,
 > = {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Path below apiBase, with {name} for a parameter. */
-  path: `/${string}`;
   /** Stable name: operationId of the document, label in logs and metrics. */
   operation: string;
   summary: string;
   description: string;
-  guard: G;
+  /** Default: bearer. */
+  guard?: G;
   params?: P;
   query?: Q;
   /** Request headers of this endpoint, by the names in the document. */
@@ -60,31 +60,54 @@ type Declaration<
   limits?: readonly LimitName[];
   /** Success status. Default: 200. */
   status?: 201;
-  response: R;
+  /** Default: Done, whatever the handler returns. */
+  response?: R;
   /** File name of a response that clients save. */
   download?: string;
   /** Errors beyond those that `errorsOf` adds. */
   errors?: readonly ErrorCode[];
-  /** Lets clients cache the response and revalidate it by its ETag. Default: no-store. */
-  cache?: 'revalidate';
-  /** The response does not depend on the caller, so identical concurrent requests share one execution. */
-  shared?: true;
+  /**
+   * Lets clients cache the response and revalidate it by its ETag. Default: no-store. A shared response does not depend
+   * on the caller, so identical concurrent requests share one execution.
+   */
+  cache?: 'revalidate' | 'shared';
   /** Returns the response, its JSON in parts, or the JSON of its `data` as a stream. */
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R> | Json | Readable>;
 };
 
-export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard>;
+/** Response of endpoints that return no resource. */
+const Done = z
+  .object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }).meta({ id: 'Done' }) })
+  .meta({ id: 'DoneResponse' });
 
-/** Declares an endpoint, from which routes, document and contract tests are made. */
+export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard> & {
+  method: Method;
+  /** Path below apiBase, with {name} for a parameter. */
+  path: `/${string}`;
+  guard: Guard;
+  response: z.ZodType;
+};
+
+/** Declares an endpoint, from which routes, document and contract tests are made. @param route method and path */
 export function endpoint<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
   H extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodUndefined,
-  R extends z.ZodType = z.ZodType,
-  G extends Guard = Guard,
->(declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
-  return declaration as unknown as Endpoint;
+  R extends z.ZodType = z.ZodUnknown,
+  G extends Guard = 'bearer',
+>(route: `${Uppercase<Method>} /${string}`, declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
+  const [method = '', path] = route.split(' ');
+  const { guard = 'bearer', handle, response } = declaration;
+  const done = (call: never) => handle(call).then(() => ({ data: { ok: true } }));
+  const made = {
+    method: method.toLowerCase(),
+    path,
+    guard,
+    response: response ?? Done,
+    handle: response ? handle : done,
+  };
+  return { ...declaration, ...made } as unknown as Endpoint;
 }
 
 /** Returns the error codes that the document lists for an endpoint. */
@@ -125,8 +148,3 @@ export type Json = readonly Buffer[];
 
 /** Returns the JSON of an object with one member. */
 export const inEnvelope = (key: string, json: Json): Json => [Buffer.from(`{"${key}":`), ...json, Buffer.from('}')];
-
-/** Response of endpoints that return no resource. */
-export const Done = z
-  .object({ data: z.object({ ok: z.boolean().meta({ examples: [true] }) }).meta({ id: 'Done' }) })
-  .meta({ id: 'DoneResponse' });

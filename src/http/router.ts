@@ -128,7 +128,7 @@ function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads):
       // Many HTTP clients add no-cache to If-None-Match, and Express would then never answer 304.
       delete req.headers['cache-control'];
       // A read with an API key is never shared, because the read itself verifies the key.
-      if (endpoint.shared && caller?.via !== 'api_key') {
+      if (endpoint.cache === 'shared' && caller?.via !== 'api_key') {
         const what = [endpoint.operation, input];
         const shared = await sharedReads(what, async () => {
           const payload = await handle();

@@ -54,13 +54,10 @@ function mergeNulls(part: unknown) {
 
 function responsesOf(endpoint: Endpoint): ZodOpenApiResponsesObject {
   const { status, response, cache, download } = endpoint;
-  const headers = headerRefs(
-    ...(cache === 'revalidate' ? ['ETag'] : []),
-    ...(download === undefined ? [] : ['Content-Disposition']),
-  );
+  const headers = headerRefs(...(cache ? ['ETag'] : []), ...(download === undefined ? [] : ['Content-Disposition']));
   return {
     [status ?? 200]: { description: 'Success.', headers, content: { 'application/json': { schema: response } } },
-    ...(cache === 'revalidate' && {
+    ...(cache && {
       304: { description: 'The copy that `If-None-Match` identifies is still current. No body.', headers },
     }),
     ...Object.fromEntries(
@@ -83,16 +80,13 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     description: descriptionOf(endpoint),
     security: securityOf[guard],
     ...(Object.keys(requestParams).length > 0 && { requestParams }),
-    ...(cache === 'revalidate' && { parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }] }),
+    ...(cache && { parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }] }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: responsesOf(endpoint),
   };
 }
 
-/**
- * Makes the OpenAPI 3.1 document of these endpoints.
- * @returns plain JSON, the same for the same endpoints
- */
+/** Makes the OpenAPI 3.1 document of these endpoints, as plain JSON. */
 export function openApiDocument(endpoints: readonly Endpoint[]) {
   const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of endpoints) {

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { IdTokenProvider } from '../config.ts';
-import { Done, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { unauthorized } from '../errors.ts';
 import { body, exactText, optional } from '../model/fields.ts';
 import {
@@ -47,9 +47,7 @@ function idTokenEndpoint(
   summary: string,
   issuer = 'the identity provider',
 ) {
-  return endpoint({
-    method: 'post',
-    path: `/auth/oauth/${name}`,
+  return endpoint(`POST /auth/oauth/${name}`, {
     operation,
     summary,
     description:
@@ -74,9 +72,7 @@ function idTokenEndpoint(
 }
 
 export const authEndpoints = [
-  endpoint({
-    method: 'post',
-    path: '/auth/signup',
+  endpoint('POST /auth/signup', {
     operation: 'signUp',
     summary: 'Create account',
     description:
@@ -99,9 +95,7 @@ export const authEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'post',
-    path: '/auth/signin',
+  endpoint('POST /auth/signin', {
     operation: 'signIn',
     summary: 'Sign in',
     description:
@@ -122,9 +116,7 @@ export const authEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'post',
-    path: '/auth/refresh',
+  endpoint('POST /auth/refresh', {
     operation: 'refresh',
     summary: 'Refresh tokens',
     description:
@@ -139,20 +131,14 @@ export const authEndpoints = [
     handle: async ({ context, body, ip }) => ({ data: toTokens(await context.auth.refresh(body.refresh_token, ip)) }),
   }),
 
-  endpoint({
-    method: 'post',
-    path: '/auth/signout',
+  endpoint('POST /auth/signout', {
     operation: 'signOut',
     summary: 'Revoke refresh token',
     description:
       'Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access ' +
       'token itself stays valid until it expires: discard it. API keys get 401 here.',
     guard: 'user',
-    response: Done,
-    handle: async ({ context, caller, ip }) => {
-      await context.auth.signOut(caller.token, ip);
-      return { data: { ok: true } };
-    },
+    handle: ({ context, caller, ip }) => context.auth.signOut(caller.token, ip),
   }),
 
   idTokenEndpoint('idp', 'exchangeIdToken', 'Exchange identity-provider ID token'),

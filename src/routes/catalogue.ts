@@ -9,9 +9,7 @@ const since = z
   .meta({ description: 'The `next` of the last response.' });
 
 export const catalogueEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/catalogue/changes',
+  endpoint('GET /catalogue/changes', {
     operation: 'listCatalogueChanges',
     summary: 'List changes of the catalogue',
     description:
@@ -19,11 +17,9 @@ export const catalogueEndpoints = [
       'returns the whole catalogue. Store each response together with its `next`, and continue while `has_more` is ' +
       'true. A resource that changed several times appears once, with its last change. Plays do not count as ' +
       'changes: `play_count` is the current value. A `since` is valid for 90 days.',
-    guard: 'bearer',
     query: z.object({ since }),
     response: CatalogueChanges,
-    cache: 'revalidate',
-    shared: true,
+    cache: 'shared',
     handle: ({ context, caller, query }) =>
       context.data.service.json(caller, 'list_catalogue_changes', { filters: JSON.stringify(query) }),
   }),

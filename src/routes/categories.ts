@@ -3,9 +3,7 @@ import { endpoint, inEnvelope } from '../endpoint.ts';
 import { Category } from '../model/category.ts';
 
 export const categoryEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/categories',
+  endpoint('GET /categories', {
     operation: 'listCategories',
     summary: 'Category tree',
     description:
@@ -13,8 +11,7 @@ export const categoryEndpoints = [
       'sent must be valid.',
     guard: 'optional',
     response: z.object({ data: z.array(Category) }).meta({ id: 'CategoryListResponse' }),
-    cache: 'revalidate',
-    shared: true,
+    cache: 'shared',
     handle: async ({ context, caller }) =>
       inEnvelope('data', await context.data.service.json(caller, 'list_categories')),
   }),

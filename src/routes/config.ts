@@ -32,17 +32,14 @@ const AppConfig = z
   .meta({ id: 'AppConfig' });
 
 export const configEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/config',
+  endpoint('GET /config', {
     operation: 'getAppConfig',
     summary: 'Settings that an app needs before sign-in',
     description:
       'URL of covers, and the ways to sign up and to sign in. Changes by the operator take effect within a minute.',
     guard: 'none',
     response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
-    cache: 'revalidate',
-    shared: true,
+    cache: 'shared',
     handle: async ({ context: { auth, config } }) => {
       const { external, disable_signup, mailer_autoconfirm } = await auth.settings();
       const storage = `${config.supabase.publicUrl}/storage/v1`;

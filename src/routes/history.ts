@@ -1,19 +1,16 @@
 import { z } from 'zod';
-import { Done, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { historyCursor, historyCursorAt } from '../model/cursor.ts';
 import { pageSize, uuid } from '../model/fields.ts';
 import { HistoryPage } from '../model/history.ts';
 
 export const historyEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/history',
+  endpoint('GET /history', {
     operation: 'listHistory',
     summary: 'List history',
     description:
       'One entry for each sound that the caller played, most recent first. Page through them with `next_cursor`. A ' +
       'sound that is played meanwhile moves to the front. A deleted sound leaves the history.',
-    guard: 'bearer',
     query: z.object({
       limit: pageSize.optional().meta({ description: 'Page size.' }),
       cursor: historyCursor.optional().meta({ description: 'The `next_cursor` of the previous page.' }),
@@ -30,37 +27,24 @@ export const historyEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'delete',
-    path: '/history',
+  endpoint('DELETE /history', {
     operation: 'clearHistory',
     summary: 'Clear the history',
     description:
       'Removes all entries and all positions (`GET /progress`). The ids of sounds with a position are kept for 30 days, ' +
       'so that older positions from other devices stay removed. Play counts of sounds stay as they are.',
-    guard: 'bearer',
-    response: Done,
-    handle: async ({ context, caller }) => {
-      await context.data.call(caller, 'clear_history');
-      return { data: { ok: true } };
-    },
+    handle: ({ context, caller }) => context.data.call(caller, 'clear_history'),
   }),
 
-  endpoint({
-    method: 'delete',
-    path: '/history/{soundId}',
+  endpoint('DELETE /history/{soundId}', {
     operation: 'removeFromHistory',
     summary: 'Remove a sound from the history',
     description:
       'Also removes its position (`GET /progress`). The id of the sound is kept for 30 days, so that an older position ' +
       'from another device stays removed. Idempotent: removing a sound that is not there returns the same. The play ' +
       'count of the sound stays.',
-    guard: 'bearer',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
-    response: Done,
-    handle: async ({ context, caller, params }) => {
-      await context.data.call(caller, 'remove_from_history', { sound: params.soundId });
-      return { data: { ok: true } };
-    },
+    handle: ({ context, caller, params }) =>
+      context.data.call(caller, 'remove_from_history', { sound: params.soundId }),
   }),
 ];

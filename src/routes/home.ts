@@ -3,17 +3,13 @@ import { endpoint, inEnvelope } from '../endpoint.ts';
 import { HomeSection } from '../model/home-section.ts';
 
 export const homeEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/home',
+  endpoint('GET /home', {
     operation: 'getHome',
     summary: 'Homepage sections',
     description:
       'Active sections in display order, each with its sounds. A section without visible sounds has an empty list.',
-    guard: 'bearer',
     response: z.object({ sections: z.array(HomeSection) }).meta({ id: 'HomeResponse' }),
-    cache: 'revalidate',
-    shared: true,
+    cache: 'shared',
     handle: async ({ context, caller }) =>
       inEnvelope('sections', await context.data.service.json(caller, 'list_home_sections')),
   }),

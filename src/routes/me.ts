@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Done, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { AccountExport } from '../model/account-export.ts';
 import { type Caller, requireRecentSignIn } from '../model/caller.ts';
@@ -17,13 +17,10 @@ function profileOf(caller: Caller): z.input<typeof Profile> {
 }
 
 export const meEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/me',
+  endpoint('GET /me', {
     operation: 'getProfile',
     summary: 'Caller profile',
     description: 'Useful to check a token after signing in.',
-    guard: 'bearer',
     response: z.object({ data: Profile, auth_via: AuthVia }).meta({ id: 'ProfileResponse' }),
     handle: async ({ context, caller }) => {
       const customer = await context.data.find(caller, 'get_customer');
@@ -32,9 +29,7 @@ export const meEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'delete',
-    path: '/me',
+  endpoint('DELETE /me', {
     operation: 'deleteAccount',
     summary: 'Delete the account',
     description:
@@ -42,17 +37,13 @@ export const meEndpoints = [
       'This needs a sign-in within the last 15 minutes (a refresh does not count), or the response is 401: sign in ' +
       'again. API keys get 401 here.',
     guard: 'user',
-    response: Done,
     handle: async ({ context, caller }) => {
       requireRecentSignIn(caller, 'delete the account');
       await context.auth.deleteAccount(caller);
-      return { data: { ok: true } };
     },
   }),
 
-  endpoint({
-    method: 'get',
-    path: '/me/export',
+  endpoint('GET /me/export', {
     operation: 'exportAccount',
     summary: 'Export all data about the caller',
     description:
@@ -65,13 +56,10 @@ export const meEndpoints = [
     handle: ({ context, caller }) => context.data.exportAccount(caller),
   }),
 
-  endpoint({
-    method: 'get',
-    path: '/me/customer',
+  endpoint('GET /me/customer', {
     operation: 'getCustomer',
     summary: 'Caller customer record',
     description: '`email` and `provider` are managed by authentication.',
-    guard: 'bearer',
     response: z.object({ data: Customer, auth_via: AuthVia }).meta({ id: 'CustomerResponse' }),
     errors: ['not_found'],
     handle: async ({ context, caller }) => {
@@ -81,15 +69,12 @@ export const meEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'patch',
-    path: '/me/customer',
+  endpoint('PATCH /me/customer', {
     operation: 'updateCustomer',
     summary: 'Update customer record',
     description:
       'Changes the fields that are sent and keeps the others; null clears a text. A request with any other field ' +
       'gets 400, and changes nothing.',
-    guard: 'bearer',
     body: CustomerChanges,
     readOnly: Object.keys(Customer.shape).filter((field) => !(field in CustomerChanges.shape)),
     response: z.object({ data: Customer }).meta({ id: 'UpdatedCustomerResponse' }),

@@ -12,10 +12,7 @@ const examplePlay = {
   played_at: '2026-06-23T09:30:00.000Z',
 };
 
-/**
- * Header of draft-ietf-httpapi-idempotency-key-header, with or without quotes. Converts UUIDs to lower case, because
- * Swift writes capital letters.
- */
+/** Header of draft-ietf-httpapi-idempotency-key-header. Converts UUIDs to lower case, because Swift sends capitals. */
 const idempotencyKey = z
   .string()
   .transform((value) => (/^".*"$/.test(value) ? value.slice(1, -1).replace(/\\(["\\])/g, '$1') : value))
@@ -34,9 +31,7 @@ const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: reportedAt }
 const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});
 
 export const playEndpoints = [
-  endpoint({
-    method: 'post',
-    path: '/sounds/{id}/play',
+  endpoint('POST /sounds/{id}/play', {
     operation: 'countPlay',
     summary: 'Count a play',
     description:
@@ -45,7 +40,6 @@ export const playEndpoints = [
       'twice. A key that was used for another sound gets 400; a 404 uses up no key. A locked sound gets the 404 of an ' +
       'inactive one. The service remembers 1,000 keys for a user and day (UTC; 100,000 for an API key), with the ids ' +
       'of `POST /plays`; a play beyond them counts, but its key is not remembered.',
-    guard: 'bearer',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
     response: z.object({ data: PlayCount }).meta({ id: 'PlayCountResponse' }),
@@ -61,9 +55,7 @@ export const playEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'post',
-    path: '/plays',
+  endpoint('POST /plays', {
     operation: 'countPlays',
     summary: 'Count plays that were made without a network',
     description:
@@ -73,7 +65,6 @@ export const playEndpoints = [
       'have the order of the plays. Beyond 1,000 plays of a user on a day (UTC, by arrival; 100,000 for an API key), ' +
       'plays are `over_limit`. A play of a premium sound counts if it was made before `premium_until` of the customer, ' +
       'also when it arrives later; otherwise it is `not_found`. One invalid play returns 400, and nothing is counted.',
-    guard: 'bearer',
     body: body({
       plays: z
         .array(OfflinePlay, 'must be a list of plays')

@@ -20,21 +20,16 @@ const ProgressReport = z
   .meta({ id: 'ProgressReport' });
 
 export const progressEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/progress',
+  endpoint('GET /progress', {
     operation: 'listProgress',
     summary: 'List where the caller stopped',
     description: 'The newest 200 positions of the caller, newest first. A deleted sound leaves the list.',
-    guard: 'bearer',
     response: z.object({ data: z.array(ProgressEntry) }).meta({ id: 'ProgressListResponse' }),
     cache: 'revalidate',
     handle: async ({ context, caller }) => inEnvelope('data', await context.data.json(caller, 'list_progress')),
   }),
 
-  endpoint({
-    method: 'put',
-    path: '/progress',
+  endpoint('PUT /progress', {
     operation: 'saveProgress',
     summary: 'Save where the caller stopped',
     description:
@@ -43,7 +38,6 @@ export const progressEndpoints = [
       'wins, then the higher position. A time that is ahead is cut to now at each arrival, so a repeated report can ' +
       'replace one that is up to five minutes newer. A removal is kept for 30 days, so that older positions stay ' +
       'removed. The statuses have the order of the entries. One invalid entry returns 400, and nothing is saved.',
-    guard: 'bearer',
     body: body({
       entries: z
         .array(ProgressReport, 'must be a list of entries')

@@ -1,5 +1,7 @@
+import type { Logger } from 'pino';
 import { z } from 'zod';
-import { Done, type Endpoint, endpoint } from '../endpoint.ts';
+import type { Context } from '../context.ts';
+import { endpoint } from '../endpoint.ts';
 import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
 import { body, exactText, optional, plainText } from '../model/fields.ts';
 import {
@@ -47,61 +49,46 @@ const VerifyRequest = body({
   })
   .meta({ id: 'VerifyRequest' });
 
-/** Declares an endpoint that mails a code. The response does not tell whether the mail was sent. */
-function mailEndpoint(
-  operation: 'recover' | 'resend',
-  id: string,
-  type: CodeType,
-  summary: string,
-  description: string,
-  limits: NonNullable<Endpoint['limits']>,
-) {
-  return endpoint({
-    method: 'post',
-    path: `/auth/${operation}`,
-    operation,
-    summary,
-    description,
-    guard: 'none',
-    body: body({ email }).meta({ id }),
-    limits,
-    response: Done,
-    handle: async ({ context, body, ip, log }) => {
-      const notSent = mailNotSent(context.metrics, log, type);
-      const due = minimumDelay();
-      const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
-        if (reason !== null) notSent({ reason });
-      });
-      await Promise.race([mailing, due]); // rejects if Auth is unreachable
-      mailing.catch((err: unknown) => notSent({ err }));
-      await due;
-      return { data: { ok: true } };
-    },
-  });
-}
+type MailCall = { context: Context; body: { email: string }; ip: string; log: Logger };
+
+/** Returns a handler that mails a code. The response does not tell whether the mail was sent. */
+const mailCode =
+  (type: CodeType) =>
+  async ({ context, body, ip, log }: MailCall) => {
+    const notSent = mailNotSent(context.metrics, log, type);
+    const due = minimumDelay();
+    const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
+      if (reason !== null) notSent({ reason });
+    });
+    await Promise.race([mailing, due]); // rejects if Auth is unreachable
+    mailing.catch((err: unknown) => notSent({ err }));
+    await due;
+  };
 
 export const recoveryEndpoints = [
-  mailEndpoint(
-    'recover',
-    'RecoverRequest',
-    'recovery',
-    'Mail a code for a forgotten password',
-    'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
+  endpoint('POST /auth/recover', {
+    operation: 'recover',
+    summary: 'Mail a code for a forgotten password',
+    description:
+      'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
       'has an account.',
-    ['mailsFromClient', 'recoveryMailsToAddress', 'recoveryMailsFromTrusted'],
-  ),
-  mailEndpoint(
-    'resend',
-    'ResendRequest',
-    'signup',
-    'Mail the confirmation code again',
-    'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
-    ['mailsFromClient', 'mailsToAddress'],
-  ),
+    guard: 'none',
+    body: body({ email }).meta({ id: 'RecoverRequest' }),
+    limits: ['mailsFromClient', 'recoveryMailsToAddress', 'recoveryMailsFromTrusted'],
+    handle: mailCode('recovery'),
+  }),
 
-  endpoint({
-    method: 'post',
-    path: '/auth/verify',
+  endpoint('POST /auth/resend', {
+    operation: 'resend',
+    summary: 'Mail the confirmation code again',
+    description: 'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
+    guard: 'none',
+    body: body({ email }).meta({ id: 'ResendRequest' }),
+    limits: ['mailsFromClient', 'mailsToAddress'],
+    handle: mailCode('signup'),
+  }),
+
+  endpoint('POST /auth/verify', {
     operation: 'verify',
     summary: 'Exchange a mailed code for a session',
     description:
@@ -133,9 +120,7 @@ export const recoveryEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'post',
-    path: '/auth/password',
+  endpoint('POST /auth/password', {
     operation: 'changePassword',
     summary: 'Set a new password',
     description:
@@ -148,12 +133,10 @@ export const recoveryEndpoints = [
       password: newPassword.meta({ examples: ['staple battery horse'] }),
       current_password: optional(exactText(1000, 1, nfc)).meta({ examples: [examplePassword] }),
     }).meta({ id: 'ChangePasswordRequest' }),
-    response: Done,
     handle: async ({ context, caller, body, ip }) => {
       requireRecentSignIn(caller, 'change the password');
       const change = { password: body.password, currentPassword: body.current_password };
       await context.auth.changePassword(caller, change, ip);
-      return { data: { ok: true } };
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Done, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { uuid } from '../model/fields.ts';
 import { DeviceSession } from '../model/session.ts';
@@ -9,9 +9,7 @@ const effect =
 const callers = 'API keys get 401 here, and so does a caller whose own session has ended.';
 
 export const sessionEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/me/sessions',
+  endpoint('GET /me/sessions', {
     operation: 'listSessions',
     summary: 'List where the caller is signed in',
     description: `One entry for each device, last used first. Expired sessions are left out. ${callers}`,
@@ -20,32 +18,23 @@ export const sessionEndpoints = [
     handle: async ({ context, caller }) => ({ data: await context.data.call(caller, 'list_sessions') }),
   }),
 
-  endpoint({
-    method: 'delete',
-    path: '/me/sessions',
+  endpoint('DELETE /me/sessions', {
     operation: 'endOtherSessions',
     summary: 'Sign out all other devices',
     description: `Ends all sessions of the caller except the current one. ${effect} ${callers}`,
     guard: 'user',
-    response: Done,
-    handle: async ({ context, caller }) => {
-      await context.data.call(caller, 'end_sessions');
-      return { data: { ok: true } };
-    },
+    handle: ({ context, caller }) => context.data.call(caller, 'end_sessions'),
   }),
 
-  endpoint({
-    method: 'delete',
-    path: '/me/sessions/{id}',
+  endpoint('DELETE /me/sessions/{id}', {
     operation: 'endSession',
     summary: 'Sign out one device',
     description: `Ends one session of the caller, which may be the current one. ${effect} ${callers}`,
     guard: 'user',
     params: z.object({ id: uuid.meta({ description: 'Id of the session.' }) }),
-    response: Done,
     handle: async ({ context, caller, params }) => {
-      if (await context.data.call(caller, 'end_sessions', { ended_session: params.id })) return { data: { ok: true } };
-      throw notFound('session');
+      const ended = await context.data.call(caller, 'end_sessions', { ended_session: params.id });
+      if (!ended) throw notFound('session');
     },
   }),
 ];

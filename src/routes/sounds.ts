@@ -67,9 +67,7 @@ const SoundQuery = z
   });
 
 export const soundEndpoints = [
-  endpoint({
-    method: 'get',
-    path: '/sounds',
+  endpoint('GET /sounds', {
     operation: 'listSounds',
     summary: 'List sounds',
     description:
@@ -77,25 +75,20 @@ export const soundEndpoints = [
       'appears exactly once, even if others are added or removed in between. Only a sound whose position changes ' +
       'meanwhile, for example by plays, may appear twice or not at all. Unknown parameters are ignored; a repeated ' +
       'parameter, except `tag` and `ids`, or an invalid value gets 400. `data` is empty if nothing matches.',
-    guard: 'bearer',
     query: SoundQuery,
     response: SoundPage,
-    cache: 'revalidate',
-    shared: true,
+    cache: 'shared',
     handle: ({ context, caller, query }) =>
       context.data.service.json(caller, 'list_sounds', { filters: JSON.stringify(query) }),
   }),
 
-  endpoint({
-    method: 'get',
-    path: '/sounds/{id}',
+  endpoint('GET /sounds/{id}', {
     operation: 'getSound',
     summary: 'Sound with signed audio URL',
     description:
       'The signed URLs are valid for 5 minutes. Request them right before playback; do not cache them. An unknown id ' +
       'and that of an inactive sound get the same 404. A premium sound is locked for callers without premium: ' +
       '`is_locked` is true and `audio_url` null. The next request after a change of premium applies it.',
-    guard: 'bearer',
     params: SoundPath,
     response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
     handle: async ({ context, caller, params, log }) => {
@@ -125,15 +118,12 @@ export const soundEndpoints = [
     },
   }),
 
-  endpoint({
-    method: 'post',
-    path: '/sounds/files',
+  endpoint('POST /sounds/files', {
     operation: 'signSoundFiles',
     summary: 'Signed URLs of many sounds',
     description:
       'For downloads: the files of up to 50 sounds, in the requested order; unknown and inactive sounds are left ' +
       'out. The URLs are valid for 5 minutes. The audio of a locked sound is null; its cover is not.',
-    guard: 'bearer',
     body: body({ ids: uuids(50).meta({ examples: [['50000000-0000-4000-8000-000000000001']] }) }).meta({
       id: 'SoundFilesRequest',
     }),

@@ -72,20 +72,20 @@ const expectRejected = (row: EndpointRow, token: string) =>
 
 /** Method, path, callers, status (default 200) and caching (default no-store) of each endpoint. */
 const endpoints = `
-  get /config none revalidate shared, post /auth/signup none, post /auth/signin none, post /auth/refresh none,
+  get /config none shared, post /auth/signup none, post /auth/signin none, post /auth/refresh none,
   post /auth/signout user, post /auth/oauth/idp none, post /auth/oauth/google none, post /auth/oauth/apple none,
   post /auth/recover none, post /auth/resend none, post /auth/verify none, post /auth/password user,
-  get /sounds bearer revalidate shared, get /sounds/{id} bearer, post /sounds/files bearer, post /sounds/{id}/play bearer,
+  get /sounds bearer shared, get /sounds/{id} bearer, post /sounds/files bearer, post /sounds/{id}/play bearer,
   post /plays bearer, get /history bearer revalidate, delete /history bearer, delete /history/{soundId} bearer,
   get /progress bearer revalidate, put /progress bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
   delete /me user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
   get /me/sessions user, delete /me/sessions user, delete /me/sessions/{id} user,
-  get /home bearer revalidate shared, get /categories optional revalidate shared,
-  get /catalogue/changes bearer revalidate shared`;
+  get /home bearer shared, get /categories optional shared,
+  get /catalogue/changes bearer shared`;
 
-test('every endpoint has its method, path, callers, status, caching and sharing', () => {
-  const existing = table.map((row) => [row.method, row.path, row.guard, row.status, row.cache, row.shared && 'shared']);
+test('every endpoint has its method, path, callers, status and caching', () => {
+  const existing = table.map((row) => [row.method, row.path, row.guard, row.status, row.cache]);
   const lines = existing.map((parts) => parts.filter(Boolean).join(' '));
   expect(lines).toEqual(endpoints.trim().split(/,\s+/));
 });
@@ -101,8 +101,8 @@ describe.for(named(table))('%s %s', ([, , row]) => {
       query: `${query}&unknown=1&unknown=2`,
       ...(body && { body: method === 'patch' ? body : { ...body, unknown: { a: 1 }, constructor: 1 } }),
     }).expect(status);
-    expect(headers['cache-control']).toBe(cache === 'revalidate' ? 'private, no-cache' : 'no-store');
-    if (cache === 'revalidate') await send(row, { ...request, query, headers: { 'If-None-Match': '*' } }).expect(304);
+    expect(headers['cache-control']).toBe(cache ? 'private, no-cache' : 'no-store');
+    if (cache) await send(row, { ...request, query, headers: { 'If-None-Match': '*' } }).expect(304);
   });
 
   if (guard !== 'none') {

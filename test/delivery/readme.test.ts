@@ -74,7 +74,7 @@ test('every link of a page leads to an existing file and heading', () => {
 
 test('the section about read replicas names every read that they answer', () => {
   const [, section = ''] = read('docs/operate.md').split(/^### Read replicas|^## Backup/m);
-  const reads = endpoints.filter(({ shared, path }) => shared && path !== '/config'); // Auth answers this one
+  const reads = endpoints.filter(({ cache, path }) => cache === 'shared' && path !== '/config'); // Auth answers this one
   expect(reads.map(({ path }) => path).filter((path) => !section.includes(`${path}\``))).toEqual([]);
 });
 

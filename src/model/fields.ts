@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export const notAnObject = 'Send a JSON object with the header Content-Type: application/json';
+const notAnObject = 'Send a JSON object with the header Content-Type: application/json';
 
 /** JSON object with these fields; others are ignored. */
 export function body<S extends z.ZodRawShape>(shape: S) {

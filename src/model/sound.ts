@@ -107,7 +107,7 @@ export const fileVersion = z.nullable(z.string()).meta({
   examples: ['d41d8cd98f00b204e9800998ecf8427e'],
 });
 
-export const SoundFile = z
+const SoundFile = z
   .object({
     url: z.string().meta({
       description: 'Signed URL; range requests work. Begin the download before it expires.',

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Sql } from '../support/test.ts';
 
 type Row = { [field: string]: unknown };
-export type Change = {
+type Change = {
   kind: 'sound' | 'category' | 'home_section';
   id: string;
   sound: Row | null;

@@ -44,7 +44,7 @@ function expectDocumented({ request: { method, url }, status, headers, text, bod
 }
 
 /** Plugin for superagent that checks each response and records the exchanged secrets. */
-export const checked = (test: Test) =>
+const checked = (test: Test) =>
   void test
     .expect(({ request, body }) => {
       noteSecret(request.get('Authorization')?.replace(/^bearer +/i, ''));

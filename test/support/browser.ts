@@ -17,7 +17,7 @@ if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be insta
 export type View = { width: number; colorScheme: 'light' | 'dark' };
 
 /** Errors and warnings on the console, and all requested addresses. */
-export type Record = { complaints: string[]; requests: URL[] };
+type Record = { complaints: string[]; requests: URL[] };
 
 export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '' });
 

@@ -3,7 +3,7 @@ import { type JWTPayload, SignJWT } from 'jose';
 import { inject, type TestContext } from 'vitest';
 
 /** Reason for skipping a test that needs a token that Auth does not issue. */
-export const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.';
+const cannotForge = 'Set TEST_SUPABASE_JWT_SECRET, if the project signs tokens with a shared secret.';
 
 export type Skip = TestContext['skip'];
 

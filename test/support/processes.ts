@@ -17,7 +17,7 @@ const processes = () =>
     });
 
 /** Returns the processes with `text` in their command line. */
-export const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
+const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
 
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
 

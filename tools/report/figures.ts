@@ -12,7 +12,7 @@ export type Day = {
 };
 
 /** Sounds in the order of `admin.top_sounds`: by listeners, then by days. */
-export type TopSound = { title: string; listeners: number; days_played: number; plays: number };
+type TopSound = { title: string; listeners: number; days_played: number; plays: number };
 
 export type Figures = { days: Day[]; topSounds: TopSound[] };
 

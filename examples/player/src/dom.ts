@@ -50,7 +50,7 @@ export function notify(text = '', seconds = 0) {
 }
 
 /** Runs an action and shows its failure. Until it ends, the control is inactive but keeps the focus. */
-export async function attempt(act: () => unknown, control: HTMLButtonElement) {
+async function attempt(act: () => unknown, control: HTMLButtonElement) {
   if (control.ariaDisabled === 'true') return;
   control.ariaDisabled = 'true';
   try {

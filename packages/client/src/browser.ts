@@ -35,6 +35,6 @@ interface Items {
   delete: (key: string) => DatabaseRequest<unknown>;
 }
 
-export type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };
+type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };
 
 export const browser = globalThis as Browser;

@@ -7,7 +7,7 @@ import { foldersOf, type Sound } from '../shared/sound.ts';
 import { oneLine, printable } from '../shared/text.ts';
 
 /** Asks for the category of the sounds in a folder. The answer is a slug, a name, or empty. */
-export type Ask = (question: string) => Promise<string>;
+type Ask = (question: string) => Promise<string>;
 
 interface Circumstances {
   source: string;

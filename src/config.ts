@@ -186,11 +186,7 @@ export function configOrExit(): Config {
   }
 }
 
-/**
- * Reads the configuration from environment variables. Trims them, because secrets are often stored with a newline. An
- * empty variable counts as absent.
- * @throws ConfigError naming every variable that is missing or wrong.
- */
+/** Reads the settings. Trims them, because secrets often end in a newline. @throws ConfigError with all problems */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const config = settings((variable, schema) => {

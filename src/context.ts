@@ -38,10 +38,7 @@ export interface Context {
   recordLastSeen(caller: Caller | null): void;
   /** Returns whether Supabase answers and accepts the keys, with the parts that were checked. Never throws. */
   checkReadiness(): Promise<Readiness>;
-  /**
-   * Closes all connections. Call it when no request is in flight.
-   * @param graceMs time after which calls to Supabase that continue after a response, such as mails, are aborted
-   */
+  /** Closes all connections, once no request is in flight. Calls that outlive a response have graceMs. */
   close(graceMs?: number): Promise<void>;
 }
 

@@ -66,10 +66,7 @@ export function createMetrics() {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * Returns the outcome of a call to Supabase. "rejected" is a 4xx, such as a wrong password.
- * @param status null when no whole response arrived in time
- */
+/** Returns the outcome of a call by its status, which is null without a whole response. "rejected" is a 4xx. */
 export function outcomeOf(status: number | null) {
   if (status === null) return 'unanswered';
   if (status < 400) return 'ok';

@@ -37,10 +37,7 @@ function inTime<T>(reply: Promise<T>): Promise<T> {
   });
 }
 
-/**
- * Connects to Redis. Redis is up once all registered checks have passed. After a failed command it is down for a
- * second, and the checks run again. Logs each change.
- */
+/** Connects to Redis. It is up once all checks pass, and down for a second after a failed command. Logs each change. */
 export function connectRedis(url: string, log: Logger) {
   const client = new Redis(url, {
     enableOfflineQueue: false,

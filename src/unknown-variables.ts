@@ -9,10 +9,7 @@ const shortened = (name: string) =>
 /** Returns the first two words of a name, or the first one if it has only two. */
 const beginningOf = (name: string) => /^[^_]+_([^_]+_)?/.exec(name)?.[0];
 
-/**
- * Returns the unknown variables that resemble a known one: one letter differs, or the beginning is the same. `meant` is
- * the known variable if one letter differs, else null.
- */
+/** Returns unknown variables that begin like a known one, or differ by one letter from the one that is `meant`. */
 export function unknownVariables(set: readonly string[], known: readonly string[]) {
   const beginnings = known.map(beginningOf).filter((beginning) => beginning !== undefined);
   return set

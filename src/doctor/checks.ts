@@ -63,11 +63,7 @@ async function resultsOf({ name, needs, execute }: Check, run: Run, succeeded: R
   }
 }
 
-/**
- * Runs all checks, and removes everything that they created.
- * @param tell called with each result at once
- * @param interrupted ends the run after the current check
- */
+/** Runs all checks, tells each result at once, and removes what they created. Ends early if it is interrupted. */
 export async function runChecks(
   run: Run,
   tell: (result: Result) => void,

@@ -135,10 +135,7 @@ export type Check = Readonly<{
   name: string;
   /** Checks that must succeed before this one runs. */
   needs: readonly Check[];
-  /**
-   * @returns a sentence that confirms what was checked
-   * @throws Problem, or an AggregateError of several; NotChecked if it cannot check
-   */
+  /** Returns a sentence that confirms it. @throws Problem, or an AggregateError of several; NotChecked */
   execute: (run: Run) => Promise<string> | string;
 }>;
 
@@ -148,10 +145,7 @@ export const check = (name: string, needs: Check['needs'], execute: Check['execu
   execute,
 });
 
-/**
- * Sends a request to the gateway of --gateway.
- * @throws NotChecked without --gateway, or if the gateway limits this machine; Problem if there is no response
- */
+/** Calls the gateway of --gateway. @throws NotChecked without one, or if it limits this machine; Problem */
 export async function askGateway({ gateway }: Run, path: string, request: Request = {}) {
   if (gateway === null) throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
   const answer = await ask(new URL(path, gateway), request).catch(
@@ -165,11 +159,7 @@ export async function askGateway({ gateway }: Run, path: string, request: Reques
   return answer;
 }
 
-/**
- * Sends a request of an app to the gateway of --gateway, or to one in this process.
- * @param token an access token or an API key
- * @throws NotChecked if the gateway of --gateway rejects requests of this machine
- */
+/** Calls the gateway of --gateway, or one in this process, as an app. @throws NotChecked if it rejects this machine */
 export async function askApi(run: Run, path: string, token: string) {
   if (run.gateway === null) return ask(new URL(path, await run.ownGateway()), { token });
   const answer = await askGateway(run, path, { token }).catch((error: Error) => {

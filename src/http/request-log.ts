@@ -16,10 +16,7 @@ function requestIdOf(req: Request, res: Response): string {
   return id;
 }
 
-/**
- * Gives every request its id (a well-formed X-Request-Id of the client, else a new one) and logs one line at its end.
- * Headers, queries and bodies are never logged, because they carry credentials.
- */
+/** Gives each request an id, and logs it without headers, queries and bodies, because they carry credentials. */
 export function requestLog(log: Logger): RequestHandler {
   return pinoHttp<Request, Response>({
     logger: log,

@@ -39,11 +39,7 @@ function rejectBrackets(query: object, { shape }: z.ZodObject) {
   }
 }
 
-/**
- * Validates one part of a request.
- * @param fields that the error may name in X-Error-Field, because a client can send any name
- * @throws ApiError invalid_request that names the first wrong field and its rule, but no value.
- */
+/** Validates one part. @throws ApiError that names the first wrong field, if it is one of `fields`, but no value */
 function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly string[]): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;

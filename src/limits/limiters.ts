@@ -73,10 +73,7 @@ function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, m
   return [attempt, ...middleware];
 }
 
-/**
- * Returns the middleware of each limit. A request counts in this process and, while Redis is up, in Redis too, so that
- * no process exceeds the limit while Redis fails and recovers.
- */
+/** Returns the middleware of each limit. Counts here and in Redis, so that no process exceeds it while Redis fails. */
 export function createLimiters(parts: Parts): Limiters {
   const { config, trustedClients, activeKeys } = parts;
   const isTrusted = (req: Request, res: Response) => {

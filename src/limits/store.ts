@@ -22,10 +22,7 @@ export function memoryStore(): Counters {
   });
 }
 
-/**
- * Returns a store that all processes share. Initializes it whenever Redis comes back, because RedisStore would keep the
- * rejection of its first attempt.
- */
+/** Returns a store in Redis. Initializes it each time Redis comes back, because RedisStore would keep a rejection. */
 export function redisStore(name: string, windowMs: number, redis: SharedRedis): Counters {
   const prefix = `sounds:rate-limit:${name}:`;
   const store = new RedisStore({

@@ -27,11 +27,7 @@ export const invalidToken = (cause?: unknown) =>
 
 const recentSignInSeconds = 15 * 60;
 
-/**
- * Requires a recent sign-in, so that a stolen session cannot take over the account.
- * @param purpose action that the message names, such as deleting the account
- * @throws unauthorized recent_sign_in_required
- */
+/** Requires a recent sign-in for a purpose, so that a stolen session cannot take over the account. */
 export function requireRecentSignIn({ claims }: UserCaller, purpose: string): void {
   if (Date.now() / 1000 - claims.signedInAt > recentSignInSeconds)
     throw tokenRejected(`Sign in again to ${purpose}.`, { reason: 'recent_sign_in_required' });

@@ -3,10 +3,7 @@ import { isIP } from 'node:net';
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 
-/**
- * Returns the IP address of the client as reported by trusted proxies, else that of the connection. Removes the port,
- * which some proxies (Azure, IIS) add and which differs for each connection.
- */
+/** Returns the client's IP address, from trusted proxies. Removes the port that some (Azure, IIS) add. */
 export function clientAddress({ ip = '', socket }: Request): string {
   const address = isIP(ip) ? ip : ip.replace(/^\[?(.*?)\]?(:\d+)?$/, '$1');
   return isIP(address) ? address : (socket.remoteAddress ?? '');

@@ -6,10 +6,7 @@ const wrong = 'must be the next_cursor of an earlier page';
 /** Matches RFC 3339 date-times, variants that clients print, and a "+" that was decoded as a space. */
 const dateTimeForm = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
 
-/**
- * Returns the Unix milliseconds of a date-time with an offset, or NaN. Rounds the fraction to milliseconds, because a
- * client may have parsed it into a type of another precision.
- */
+/** Returns Unix milliseconds or NaN. Rounds the fraction, because a client may have parsed it with less precision. */
 export function momentOf(text: string): number {
   const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] = dateTimeForm.exec(text) ?? [];
   if (new Date(date).getUTCDate() !== Number(day)) return Number.NaN; // Date reads February 30 as March 1
@@ -58,10 +55,7 @@ export const nextCursor = z.string().meta({
 
 type Position = { last_played_at: string; sound_id: string };
 
-/**
- * Cursor of GET /history: time and sound of an entry, because times may be equal. It is encoded, so that clients do not
- * make their own.
- */
+/** Cursor of GET /history: time and sound, because times may be equal. Encoded, so that clients do not make one. */
 export const historyCursor = exactText(200).transform((value, check): Position => {
   const parts = Buffer.from(value, 'base64url').toString().split(' ');
   const { data } = z.tuple([cursor, z.guid()]).safeParse(parts);

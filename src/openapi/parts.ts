@@ -107,25 +107,22 @@ const ApiErrorResponse = z
   })
   .meta({ id: 'ApiErrorResponse' });
 
-const idsOfReasons = {
-  invalid_request: 'InvalidRequestReason',
-  unauthorized: 'UnauthorizedReason',
-  rate_limited: 'RateLimitedReason',
-} satisfies Record<keyof typeof reasonsOfCode, string>;
+const reasonsOf: { [Code in ErrorCode]?: Record<string, string> } = reasonsOfCode;
 
-/** Describes X-Error-Reason with the reasons of a code. */
-function reasonHeader(code: keyof typeof reasonsOfCode): ZodOpenApiHeadersObject {
-  const reasons = Object.entries(reasonsOfCode[code]);
-  const meanings = reasons.map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
+/** Returns the name of the schema of X-Error-Reason for a code, such as InvalidRequestReason. */
+const nameOfReasons = (code: string) => `${code.replace(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase())}Reason`;
+
+/** Describes X-Error-Reason with the reasons of a code, if it has any. */
+function reasonHeader(code: ErrorCode): ZodOpenApiHeadersObject {
+  const meanings = Object.entries(reasonsOf[code] ?? {}).map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
+  if (meanings.length === 0) return {};
   const description = ['Reason of the error, for programs. More may be added.', ...meanings].join('\n');
-  return { 'X-Error-Reason': header(description, { $ref: `#/components/schemas/${idsOfReasons[code]}` }) };
+  return { 'X-Error-Reason': header(description, { $ref: `#/components/schemas/${nameOfReasons(code)}` }) };
 }
-
-const hasReasons = (code: ErrorCode): code is keyof typeof reasonsOfCode => code in reasonsOfCode;
 
 const failure = (example: ApiError, description: string, ...more: string[]): ZodOpenApiResponseObject => ({
   description,
-  headers: { ...headerRefs(...more), ...(hasReasons(example.code) && reasonHeader(example.code)) },
+  headers: { ...headerRefs(...more), ...reasonHeader(example.code) },
   content: { 'application/json': { schema: ApiErrorResponse, example: envelope(example) } },
 });
 
@@ -152,14 +149,15 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
 };
 
-const enumSchema = (values: readonly string[]) => ({ type: 'string' as const, enum: [...values] });
-
 /** @param fields that X-Error-Field may name */
 export const components = (fields: readonly string[]): ZodOpenApiComponentsObject => ({
   schemas: {
-    InvalidRequestReason: enumSchema(Object.keys(reasonsOfCode.invalid_request)),
-    UnauthorizedReason: enumSchema(Object.keys(reasonsOfCode.unauthorized)),
-    RateLimitedReason: enumSchema(Object.keys(reasonsOfCode.rate_limited)),
+    ...Object.fromEntries(
+      Object.entries(reasonsOf).map(([code, reasons]) => [
+        nameOfReasons(code),
+        { type: 'string', enum: Object.keys(reasons) },
+      ]),
+    ),
     // Has no enum, because a new field would break clients that were generated before.
     ErrorField: { type: 'string', examples: [...fields] },
   },

@@ -20,10 +20,7 @@ async function expectStart(body: Readable): Promise<Readable> {
   throw new Error('The 200 response is not the result');
 }
 
-/**
- * Streams the export of an account, which is too large to hold.
- * @returns a function that calls export_account as its caller, one at a time for each user. It throws PostgrestError.
- */
+/** Returns a function that streams the export of a user, one at a time, because it is too large to hold. */
 export function createDataStream({ supabase }: Config, { stream }: Upstream) {
   const lastOf = new Map<string, Promise<void>>();
 

@@ -22,11 +22,10 @@ type Call<Name extends CalledFunction> = [
 ];
 
 /**
- * Calls of SQL functions. All throw ApiError, chosen by the code of the database's error: unauthorized for a token or API
- * key that it rejects, invalid_request for a constraint, not_found for a row that was deleted meanwhile, and server_error
- * for others and without a response in time.
+ * Calls of SQL functions. All throw ApiError by the code of the database: unauthorized for a rejected token or API key,
+ * invalid_request for a constraint, not_found for a row that was deleted meanwhile, else server_error.
  */
-export interface DataCalls {
+interface DataCalls {
   /** Returns the value of a function that never returns null. */
   call<Name extends CalledFunction>(...call: Call<Name>): Promise<Result<Name>>;
   /** Returns the value of a function, or null if it finds nothing. */
@@ -58,10 +57,7 @@ const reads: ReadonlySet<CalledFunction> = new Set([
   'list_sound_files',
 ]);
 
-/**
- * Tells whether Postgres has closed the connection. Repeating the call helps, because PostgREST removes one closed
- * connection from its pool with each error.
- */
+/** Tells whether Postgres closed the connection. Repeating helps, because PostgREST drops one with each error. */
 const isClosedConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
 
 /** Maximum pause before a read is repeated. */

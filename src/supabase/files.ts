@@ -11,10 +11,7 @@ export interface Files {
    * @throws ApiError server_error when Storage fails or does not answer in time
    */
   signUrl(bucket: string, path: string, lifetimeSeconds: number): Promise<string | null>;
-  /**
-   * Returns signed URLs of files of one bucket, by path, in one call. A file that is missing in Storage has null.
-   * @throws ApiError server_error when Storage fails or does not answer in time
-   */
+  /** Returns signed URLs of files of a bucket by path, in one call; null for a missing file. Throws as signUrl does. */
   signUrls(bucket: string, paths: string[], lifetimeSeconds: number): Promise<Map<string | null, string | null>>;
 }
 

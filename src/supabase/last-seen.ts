@@ -9,10 +9,7 @@ const intervalMs = 15 * 60_000;
 /** Delay of the next call and the next warning after a failure, for example of a read-only database. */
 const retryMs = 60_000;
 
-/**
- * Records when users were last seen: after the response, at most every 15 minutes, and without ever failing a request.
- * The database keeps the interval across processes.
- */
+/** Records when users were last seen: after the response, every 15 minutes at most. Never fails a request. */
 export function createLastSeen(data: Data, log: Logger) {
   const recorded = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
   let warnedAt = Number.NEGATIVE_INFINITY;

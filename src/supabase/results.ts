@@ -11,10 +11,7 @@ import { ProgressEntry, ProgressResult } from '../model/progress.ts';
 import { DeviceSession } from '../model/session.ts';
 import { SoundPage, StoredFiles, StoredSound } from '../model/sound.ts';
 
-/**
- * Type of a result, and how its JSON begins and ends. That distinguishes it from the JSON of a proxy. Validating all
- * fields would double the time of a request.
- */
+/** Type of a result, and how its JSON begins and ends, unlike that of a proxy. Validating all fields takes too long. */
 type Shape<T> = { begins: RegExp; ends: string; type?: T };
 
 const list = <S extends z.ZodType>(_item: S): Shape<z.output<S>[]> => ({ begins: /^\[(\{"|\]$)/, ends: ']' });

@@ -35,10 +35,7 @@ type Call = Readonly<{
   asService: boolean;
 }>;
 
-/**
- * Returns a function that calls a SQL function, without parsing the JSON of its result as supabase-js does. It throws
- * PostgrestError.
- */
+/** Returns a function that calls a SQL function. Unlike supabase-js it parses no JSON. It throws PostgrestError. */
 export function createRpc({ supabase, secrets }: Config, fetch: Fetch) {
   return async ({ name, args, caller, asService }: Call): Promise<Answer> => {
     // as_api_key verifies the key and runs the function as its owner in one call. The primary also answers reads,

@@ -42,7 +42,7 @@ function mapFirstPasswordError(thrown: unknown): void {
 /** Returns Auth's reason for not sending a mail, for the log only. Null for errors that are not about the mail. */
 function reasonForNoMail(thrown: unknown): string | null {
   const error = authErrorIn(thrown);
-  if (error === undefined || error.isForeign) return null;
+  if (!error?.code) return null;
   // The client may learn of this limit, because it counts by IP address.
   return error.code === 'over_request_rate_limit' ? null : error.code;
 }

@@ -14,14 +14,11 @@ type MailedCode = { type: CodeType; email: string; code: string };
 type PasswordChange = { password: string; currentPassword: string | undefined };
 
 /**
- * Calls of Supabase Auth for a client, by its IP address. All throw ApiError, chosen by Auth's error code, never with its
- * text: what is named here, rate_limited for Auth's own limits or a full queue, and server_error for any other failure.
+ * Calls of Supabase Auth for a client with an IP address. All throw ApiError, without Auth's text: rate_limited for its
+ * limits or a full queue, what is named here, else server_error.
  */
 export interface Auth {
-  /**
-   * Returns the public settings of the last minute or, while Auth does not answer, the last known ones.
-   * @throws server_error when none are known
-   */
+  /** Returns the public settings, or the last known ones while Auth does not answer. @throws server_error */
   settings(): Promise<Settings>;
   /**
    * Creates an account. Returns null when its address must be confirmed first, after the same time for every address.
@@ -29,10 +26,7 @@ export interface Auth {
    * @throws invalid_request
    */
   signUp(account: NewAccount, ip: string, noMail: (why: object) => void): Promise<Tokens | null>;
-  /**
-   * Opens a session with a password.
-   * @throws unauthorized after the same time, with one text for an unknown address, wrong password and banned account
-   */
+  /** Opens a session. @throws unauthorized, with one text and after one time for every fault of address and password */
   signIn(credentials: Credentials, ip: string, options?: QueueOptions): Promise<Tokens>;
   /** Opens a session with an ID token. @throws unauthorized when Auth rejects the token, its nonce or its account */
   exchangeIdToken(token: IdToken, ip: string): Promise<Tokens>;

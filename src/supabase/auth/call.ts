@@ -5,29 +5,24 @@ import { requestContext } from '../../request-context.ts';
 import type { Fetch } from '../fetch.ts';
 import { userAgentFor } from './user-agent.ts';
 
-/** Error response of Auth, with its code or the `error` of OAuth-style errors. */
+/** Error response of Auth. */
 export class AuthError extends Error {
   readonly status: number;
+  /** Code, or the `error` of OAuth-style errors. Empty if a proxy in front of Auth answered. */
   readonly code: string;
-  /** True when the error is not in Auth's form, because a proxy in front of Auth answered. */
-  readonly isForeign: boolean;
   /** True when the database rejected a new user. Derived from the text, because Auth has one code for all failures. */
   readonly isUserNotSaved: boolean;
 
-  constructor(status: number, { code, message }: { code: string | undefined; message: string | undefined }) {
-    super(`Auth answered ${status} ${code ?? 'without a code'}`);
+  constructor(status: number, body: unknown) {
+    const { code, error, message } = ErrorBody.safeParse(body).data ?? {};
+    super(`Auth answered ${status} ${code ?? error ?? 'without a code'}`);
     this.status = status;
-    this.code = code ?? '';
-    this.isForeign = code === undefined;
+    this.code = code ?? error ?? '';
     this.isUserNotSaved = status === 500 && message === 'Database error saving new user';
   }
 }
 
-const ErrorBody = z.object({
-  code: z.string().optional(),
-  error: z.string().optional(),
-  message: z.string().optional(),
-});
+const ErrorBody = z.object({ code: z.string(), error: z.string(), message: z.string() }).partial();
 
 type CallOptions = Readonly<{
   /** IP address of the client, for the rate limits of Auth. */
@@ -75,10 +70,9 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
     const answer: unknown = await response.json().catch(() => undefined);
     if (status === 204 || (status === 200 && answer !== undefined)) return answer;
     if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
-    const { data } = ErrorBody.safeParse(answer);
-    const error = new AuthError(status, { code: data?.code ?? data?.error, message: data?.message });
+    const error = new AuthError(status, answer);
     if (status === 429) throw tooManyRequests(error);
-    if (error.isForeign || status >= 500 || error.code === 'server_error') throw serverError(error);
+    if (error.code === '' || status >= 500 || error.code === 'server_error') throw serverError(error);
     throw error;
   };
 }
@@ -105,10 +99,7 @@ export function authErrorIn(thrown: unknown): AuthError | undefined {
   return error instanceof AuthError ? error : undefined;
 }
 
-/**
- * Maps an error of Auth to one for the client, as the handler of `.catch`.
- * @param choose returns undefined for server_error
- */
+/** Returns the handler for `.catch` that maps an error of Auth. Default: server_error. */
 export const mapAuthError =
   (choose: (error: AuthError) => ApiError | undefined) =>
   (thrown: unknown): never => {

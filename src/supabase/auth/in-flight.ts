@@ -1,7 +1,4 @@
-/**
- * Lets equal concurrent calls share one (singleflight), because Auth rejects the second of two.
- * @returns a function that makes a call or shares one in flight. Calls are equal if `what` is equal
- */
+/** Returns a function that shares a call in flight for an equal `what`, because Auth rejects the second of two. */
 export function shareInFlight() {
   const inFlight = new Map<string, Promise<unknown>>();
   return <T>(what: unknown, call: () => Promise<T>): Promise<T> => {

@@ -39,11 +39,7 @@ export function createPasswordQueue(callsAtOnce: number) {
   const hold = createBounds({ total, perKey: total / 4 });
   const holdFirst = createBounds({ total, perKey: callsAtOnce });
 
-  /**
-   * Makes a call when a slot is free. Its deadline counts from that moment.
-   * @param ip address of the client
-   * @throws ApiError rate_limited when the queue is full, or after 4 s
-   */
+  /** Makes a call when a slot is free, with a new deadline. @throws rate_limited if the queue is full, or after 4 s */
   return async <T>(ip: string, call: () => Promise<T>, { isTrusted = false, gone }: QueueOptions = {}): Promise<T> => {
     const keys = [clientKey(ip), networkKey(ip)];
     const releaseFirst = isTrusted ? holdFirst(keys) : undefined;

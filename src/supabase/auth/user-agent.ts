@@ -1,9 +1,6 @@
 const browser = /mozilla|webkit|gecko|chrom|safari|firefox|opera|\bopr|\bedg|msie|trident/i;
 
-/**
- * Returns the User-Agent for Auth, which stores it with the session: that of the app, cut to 200 visible characters.
- * Returns only the platform of a browser, because Supabase rejects a secret key with a browser's User-Agent.
- */
+/** Returns the app's User-Agent, or the platform of a browser, because Supabase rejects a secret key from browsers. */
 export function userAgentFor(sent = ''): string {
   const visible = sent.replace(/[^!-~]+/g, ' ').trim();
   if (!browser.test(visible)) return visible.slice(0, 200) || 'sounds-service';

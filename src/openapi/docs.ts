@@ -5,7 +5,7 @@ import { rejectOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
 import { SharedAnswer } from '../http/shared-answer.ts';
 import { openApiDocument, openDocumentText } from './document.ts';
-import { guidePage, markdownOf, pageNames } from './guide.ts';
+import { htmlOf, markdownOf, pages } from './guide.ts';
 
 /** Makes the response at the first request, because most processes never get one. */
 function shared(make: () => SharedAnswer): RequestHandler {
@@ -37,8 +37,8 @@ const withoutSlash: RequestHandler = (req, res, next) => {
 
 /**
  * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs and the
- * guide at /docs/guide and, for language models, as Markdown. They are not part of the contract, but limits and 405
- * apply to them.
+ * guide at /docs/guide and, as Markdown, at /docs/guide.md. They are not part of the contract, but limits and 405 apply to
+ * them.
  */
 export function docsRouter(endpoints: readonly Endpoint[]): Router {
   const router = Router({ caseSensitive: true });
@@ -52,8 +52,8 @@ export function docsRouter(endpoints: readonly Endpoint[]): Router {
     '/openapi.json': [shared(() => new SharedAnswer(openApiDocument(endpoints)))],
     '/openapi-open.json': [text(() => openDocumentText(openApiDocument(endpoints)), 'json')],
     '/docs': [asset('page.html', 'html')],
-    '/docs/guide': [text(guidePage, 'html')],
-    ...Object.fromEntries(pageNames.map((name) => [`/docs/${name}.md`, [text(() => markdownOf(name), 'md')]])),
+    ...Object.fromEntries(pages.map((page) => [`/docs/${page}`, [text(() => htmlOf(page), 'html')]])),
+    ...Object.fromEntries(pages.map((page) => [`/docs/${page}.md`, [text(() => markdownOf(page), 'md')]])),
     '/docs/llms.txt': [asset('llms.txt', 'txt')],
     '/docs/start.js': [asset('start.js', 'js')],
     '/docs/scalar.js': [gzipped, asset('scalar.js.gz', 'js')],

@@ -2,18 +2,27 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Marked } from 'marked';
 
-/** Guide for app developers, and its chapters. By the name of each: its file in the repository. */
-const pages = {
+/** Guide for app developers, and the code for languages other than TypeScript: their files in the repository, by name. */
+const files = {
   guide: 'docs/apps.md',
   'app-in-swift': 'examples/clients/swift.md',
   'app-in-kotlin': 'examples/clients/kotlin.md',
   'app-in-dart': 'examples/clients/dart.md',
 };
 
-type Page = keyof typeof pages;
-export const pageNames = Object.keys(pages) as Page[];
+type Page = keyof typeof files;
+export const pages = Object.keys(files) as Page[];
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** Returns the Markdown of a page, with links only to what the service serves. @param ending that of the linked pages */
+export const markdownOf = (page: Page, ending = '.md'): string =>
+  read(files[page]).replace(/\[([^\]]+)\]\(([^()\s]+\.md)(#[\w-]+)?\)/g, (_, text, path, anchor = '') => {
+    const file = posix.join(posix.dirname(files[page]), path);
+    if (file === 'docs/api.md') return `[${text}](../docs)`;
+    const target = pages.find((name) => files[name] === file);
+    return target === undefined ? text : `[${text}](${target}${ending}${anchor})`;
+  });
 
 /** Returns the anchor of a heading, in the form of GitHub. */
 const anchorOf = (heading: string) =>
@@ -22,59 +31,22 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w -]/g, '')
     .replaceAll(' ', '-');
 
-/** Returns the address of a link in a page as served, or null if the service does not serve its target. */
-function addressOf(href: string, page: Page, addressIn: (target: Page, anchor: string) => string): string | null {
-  if (/^https?:/.test(href)) return href;
-  const [path = '', anchor = ''] = href.split('#');
-  const target = path === '' ? pages[page] : posix.join(posix.dirname(pages[page]), path);
-  if (target === 'docs/api.md') return '../docs';
-  const name = pageNames.find((name) => pages[name] === target);
-  return name === undefined ? null : addressIn(name, anchor);
-}
-
-/** Returns a page as Markdown, with links to the Markdown of the others. */
-export const markdownOf = (page: Page): string =>
-  read(pages[page]).replace(/\[([^\]]+)\]\(([^()\s]+\.md(?:#[\w-]+)?)\)/g, (_, text, href) => {
-    const address = addressOf(href, page, (target, anchor) => [`${target}.md`, anchor].filter(Boolean).join('#'));
-    return address === null ? text : `[${text}](${address})`;
-  });
-
-/** Returns the anchor in the HTML of all pages. Those of a chapter begin with its name. */
-const anchorIn = (page: Page, anchor: string) => [page !== 'guide' && page, anchor].filter(Boolean).join('-');
-
-type Heading = { level: number; id: string; html: string };
-
-/** Renders a page, a chapter one level below the guide. @returns its HTML and its headings */
-function render(page: Page): { html: string; headings: Heading[] } {
-  const headings: Heading[] = [];
-  const isChapter = page !== 'guide';
+/** Returns the HTML of a page, with a table of contents. */
+export function htmlOf(page: Page): string {
+  const contents: string[] = [];
   const markdown = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         const html = this.parser.parseInline(tokens);
-        const id = anchorIn(page, isChapter && depth === 1 ? '' : anchorOf(text));
-        const level = isChapter ? depth + 1 : depth;
-        headings.push({ level, id, html });
-        return `<h${level} id="${id}">${html}</h${level}>\n`;
-      },
-      link({ href, tokens }) {
-        const html = this.parser.parseInline(tokens);
-        const address = addressOf(href, page, (target, anchor) => `#${anchorIn(target, anchor)}`);
-        return address === null ? html : `<a href="${address}">${html}</a>`;
+        const id = anchorOf(text);
+        if (depth === 2) contents.push(`<li><a href="#${id}">${html}</a></li>`);
+        return `<h${depth} id="${id}">${html}</h${depth}>\n`;
       },
     },
   });
-  return { html: markdown.parse(read(pages[page]), { async: false }), headings };
-}
-
-/** Returns the page of /docs/guide: the guide and its chapters, with a table of contents. */
-export function guidePage(): string {
-  const rendered = pageNames.map(render);
-  const contents = rendered
-    .flatMap(({ headings }) => headings)
-    .filter(({ level }) => level === 2)
-    .map(({ id, html }) => `<li><a href="#${id}">${html}</a></li>`);
+  const html = markdown.parse(markdownOf(page, ''), { async: false });
   return read('src/openapi/assets/guide.html')
+    .replaceAll('<!-- page -->', page)
     .replace('<!-- contents -->', () => contents.join('\n      '))
-    .replace('<!-- guide -->', () => rendered.map(({ html }) => html).join('\n'));
+    .replace('<!-- text -->', () => html);
 }

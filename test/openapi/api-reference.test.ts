@@ -6,9 +6,7 @@ import { apiAt } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
-const files = ['guide', 'guide.md', 'app-in-swift.md', 'llms.txt', 'scalar.js', 'start.js'].map(
-  (name) => `/docs/${name}`,
-);
+const files = ['guide', 'guide.md', 'app-in-swift', 'llms.txt', 'scalar.js', 'start.js'].map((name) => `/docs/${name}`);
 const addresses = ['/openapi.json', '/openapi-open.json', '/docs', ...files];
 
 describe('the OpenAPI document, the reference and its scripts', () => {

@@ -9,7 +9,10 @@ import { connectRedis, type SharedRedis } from './redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
 import type { Auth } from './supabase/auth/auth.ts';
 import { createAuth } from './supabase/auth/auth-client.ts';
+import { createClients } from './supabase/clients.ts';
 import { createData, type Data } from './supabase/data.ts';
+import { createDataJson } from './supabase/data-json.ts';
+import { createDataStream } from './supabase/data-stream.ts';
 import { createFetch } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
@@ -48,7 +51,8 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   const upstream = createFetch(metrics);
   const { url, readUrl } = config.supabase;
   const fetch = readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log);
-  const data = createData(config, fetch, upstream);
+  const clients = createClients(config, fetch);
+  const data = createData(clients, createDataJson(config, fetch), createDataStream(config, upstream));
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
@@ -57,7 +61,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     metrics,
     auth: createAuth(config, upstream.fetch),
     data,
-    files: createFiles(config, upstream.fetch),
+    files: createFiles(config, clients),
     redis,
     trustedClients: createTrustedClients(redis),
     activeKeys: new LRUCache({ max: 10_000, ttl: 3_600_000 }),

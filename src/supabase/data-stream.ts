@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
 import type { UserCaller } from '../model/caller.ts';
+import { errorOf } from './data-json.ts';
 import type { Upstream } from './fetch.ts';
-import { errorOf } from './rpc.ts';
 
 /** Beginning of the JSON of AccountExport. */
 const beginning = '{"profile"';

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
-import type { Config } from '../config.ts';
 import { ApiError, type ErrorReason, notFound, serverError } from '../errors.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
-import { createDataStream } from './data-stream.ts';
+import type { Client, Clients } from './clients.ts';
+import type { createDataJson } from './data-json.ts';
+import type { createDataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
-import { type Answer, type Fetch, timeLeftMs, type Upstream } from './fetch.ts';
-import { type CalledFunction, isNull, isResultOf, type Result } from './results.ts';
-import { catalogueReads, createRpc } from './rpc.ts';
+import { timeLeftMs } from './fetch.ts';
+import { type CalledFunction, isJsonOf, isResultOf, type Result } from './results.ts';
 
 type Functions = Database['public']['Functions'];
 
@@ -43,6 +43,17 @@ export interface Data extends DataCalls {
   /** Streams the JSON of an export, without holding or parsing it. Throws as `call` does. */
   exportAccount(caller: UserCaller): Promise<Readable>;
 }
+
+/**
+ * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them.
+ * Arguments with text of a client must begin with "{", because PostgREST reads text such as "in.(a)" as a filter.
+ */
+export const catalogueReads: ReadonlySet<CalledFunction> = new Set([
+  'list_catalogue_changes',
+  'list_categories',
+  'list_home_sections',
+  'list_sounds',
+]);
 
 /** Functions that change nothing, so that a failed call can be repeated. */
 const reads: ReadonlySet<CalledFunction> = new Set([
@@ -84,7 +95,9 @@ const checkErrors: { [Name in CalledFunction]?: { message: string; reason?: Erro
 /** Maps an error of PostgREST or Postgres to one for the client, without its message. Default: server_error. */
 function mapDataError(error: unknown, name: CalledFunction, withUserToken: boolean): ApiError {
   if (!(error instanceof PostgrestError)) return serverError(error);
-  const cause = new Error(`PostgREST answered ${error.code} to ${name}`, { cause: error });
+  // Omit an error without a code of PostgREST or Postgres, because a proxy wrote it, perhaps with the user's search.
+  const known = /^(PGRST\w{3}|\w{5})$/.test(error.code) ? { cause: error } : {};
+  const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, known);
   switch (error.code) {
     case 'PT401': // as_api_key: the key is not active
       return invalidToken(cause);
@@ -117,12 +130,24 @@ async function withRetries<T>(name: CalledFunction, ask: () => Promise<T>): Prom
   }
 }
 
-const parsed = async (answer: Answer) => JSON.parse(await answer.text());
-
-/** Creates the calls of the project's SQL functions. @param fetch sends reads to a replica, if there is one */
-export function createData(config: Config, fetch: Fetch, upstream: Upstream): Data {
-  const rpc = createRpc(config, fetch);
-  const stream = createDataStream(config, upstream);
+/**
+ * Creates the calls of the project's SQL functions.
+ * @param readJson reads a list without parsing it
+ * @param stream streams an export
+ */
+export function createData(
+  { user, service }: Clients,
+  readJson: ReturnType<typeof createDataJson>,
+  stream: ReturnType<typeof createDataStream>,
+): Data {
+  function query<Name extends CalledFunction>(client: Client, ...[caller, name, args = {}]: Call<Name>) {
+    // as_api_key verifies the key and runs the function as its owner in one call. The primary also answers reads,
+    // because a replica may not know yet that the key was revoked, and cannot record its use.
+    if (caller?.via === 'api_key')
+      return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
+    const call = client.rpc(name, args, { get: catalogueReads.has(name) });
+    return caller === null || client === service ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
+  }
 
   function run<T>(name: CalledFunction, withUserToken: boolean, ask: () => Promise<T>): Promise<T> {
     return withRetries(name, ask).catch((error: unknown) => {
@@ -130,30 +155,38 @@ export function createData(config: Config, fetch: Fetch, upstream: Upstream): Da
     });
   }
 
-  function callsWith(asService: boolean): DataCalls {
-    function read<T>(
-      caller: Caller | null,
-      name: CalledFunction,
-      args: object,
-      take: (answer: Answer) => Promise<T>,
-      mayBeNull = false,
-    ) {
-      return run(name, caller?.via === 'jwt' && !asService, async () => {
-        const answer = await rpc({ asService, caller, name, args });
-        if (isResultOf(name, answer.parts) || (mayBeNull && isNull(answer.parts))) return take(answer);
-        throw new Error(`PostgREST answered ${answer.status} and no value to ${name}`);
-      });
-    }
+  function callsWith(client: Client): DataCalls {
+    const asService = client === service;
+    const withUserToken = (caller: Caller | null) => caller?.via === 'jwt' && !asService;
+
+    const value =
+      (mayBeNull: boolean) =>
+      <Name extends CalledFunction>(...[caller, name, ...args]: Call<Name>): Promise<Result<Name>> =>
+        run(name, withUserToken(caller), async () => {
+          // Disables the retries of supabase-js after 1, 2 and 4 s, because they would miss the deadline.
+          const answer = await query(client, caller, name, ...args)
+            .retry(false)
+            .throwOnError();
+          const { data, status }: { data: unknown; status: number } = answer;
+          // A 404 without a body arrives as 204, because postgrest-js changes it.
+          if (isResultOf(name, data) || (mayBeNull && data === null && status === 200)) return data as Result<Name>;
+          throw new Error(`PostgREST answered ${status} and no value to ${name}`);
+        });
     return {
-      call: (caller, name, ...[args = {}]) => read(caller, name, args, parsed),
-      find: (caller, name, ...[args = {}]) => read(caller, name, args, parsed, true),
-      json: (caller, name, ...[args = {}]) => read(caller, name, args, async ({ parts }) => parts),
+      call: value(false),
+      find: value(true),
+      json: (caller, name, ...[args = {}]) =>
+        run(name, withUserToken(caller), async () => {
+          const json = await readJson({ asService, caller, name, args, asGet: catalogueReads.has(name) });
+          if (isJsonOf(name, json)) return json;
+          throw new Error(`PostgREST answered no value to ${name}`);
+        }),
     };
   }
 
   return {
-    ...callsWith(false),
-    service: callsWith(true),
+    ...callsWith(user),
+    service: callsWith(service),
     exportAccount: (caller) => run('export_account', true, () => stream(caller)),
   };
 }

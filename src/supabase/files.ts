@@ -1,7 +1,7 @@
-import { createClient, StorageApiError } from '@supabase/supabase-js';
+import { StorageApiError } from '@supabase/supabase-js';
 import type { Config } from '../config.ts';
 import { serverError } from '../errors.ts';
-import type { Fetch } from './fetch.ts';
+import type { Clients } from './clients.ts';
 
 /** Signs files with the secret key. Read the row that names the file as the caller first, which checks the rights. */
 export interface Files {
@@ -15,18 +15,14 @@ export interface Files {
   signUrls(bucket: string, paths: string[], lifetimeSeconds: number): Promise<Map<string | null, string | null>>;
 }
 
-export function createFiles({ supabase: { url, publicUrl }, secrets }: Config, fetch: Fetch): Files {
-  // `accessToken` disables the methods for sign-in, so that no session can leak.
-  const accessToken = async () => secrets.supabaseSecretKey;
-  const { storage } = createClient(url, secrets.supabaseSecretKey, { accessToken, global: { fetch } });
-
+export function createFiles({ supabase: { url, publicUrl } }: Config, { service }: Clients): Files {
   /** Returns null if storage-js made the URL from a response without one. */
   const publicAddress = (signedUrl: string | null) =>
     signedUrl?.includes('/object/sign/') ? signedUrl.replace(url, publicUrl) : null;
 
   return {
     async signUrl(bucket, path, lifetimeSeconds) {
-      const { data, error } = await storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
+      const { data, error } = await service.storage.from(bucket).createSignedUrl(path, lifetimeSeconds);
       // Storage reports a missing file in the body of a 400. A response with status 404 is from something else.
       if (error instanceof StorageApiError && error.status === 400 && error.statusCode === '404') return null;
       const signed = publicAddress(data?.signedUrl ?? null);
@@ -36,7 +32,7 @@ export function createFiles({ supabase: { url, publicUrl }, secrets }: Config, f
 
     async signUrls(bucket, paths, lifetimeSeconds) {
       if (paths.length === 0) return new Map();
-      const { data, error } = await storage.from(bucket).createSignedUrls(paths, lifetimeSeconds);
+      const { data, error } = await service.storage.from(bucket).createSignedUrls(paths, lifetimeSeconds);
       if (error) throw serverError(new Error(`Storage did not sign files of ${bucket}`, { cause: error }));
       const urls = new Map(data.map(({ path, signedUrl }) => [path, publicAddress(signedUrl)]));
       if (paths.every((path) => urls.has(path))) return urls;

@@ -1,17 +1,12 @@
-import { createClient } from '@supabase/supabase-js';
 import express from 'express';
 import { loadConfig } from '../../src/config.ts';
-import type { Database } from '../../src/supabase/database.types.ts';
+import { createClients } from '../../src/supabase/clients.ts';
 import { createFetch } from '../../src/supabase/fetch.ts';
 
-// Express only: makes the same calls to Supabase as the gateway with supabase-js, and does nothing else.
+// Express only: makes the same calls to Supabase as the gateway, with the same clients, and does nothing else.
 
 const config = loadConfig(process.env);
-const { fetch } = createFetch(null);
-const clientWith = (key: string) =>
-  createClient<Database>(config.supabase.url, key, { accessToken: async () => key, global: { fetch } });
-const user = clientWith(config.supabase.publishableKey);
-const service = clientWith(config.secrets.supabaseSecretKey);
+const { user, service } = createClients(config, createFetch(null).fetch);
 const app = express();
 
 app.get('/api/v1/me/customer', async ({ headers: { authorization = '' } }, res) => {

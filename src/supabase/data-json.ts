@@ -2,19 +2,8 @@ import { PostgrestError } from '@supabase/supabase-js';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Caller } from '../model/caller.ts';
-import type { Answer, Fetch } from './fetch.ts';
+import type { Fetch } from './fetch.ts';
 import type { CalledFunction } from './results.ts';
-
-/**
- * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them.
- * Arguments with text of a client must begin with "{", because PostgREST reads text such as "in.(a)" as a filter.
- */
-export const catalogueReads: ReadonlySet<CalledFunction> = new Set([
-  'list_catalogue_changes',
-  'list_categories',
-  'list_home_sections',
-  'list_sounds',
-]);
 
 const ErrorBody = z
   .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })
@@ -33,18 +22,18 @@ type Call = Readonly<{
   caller: Caller | null;
   /** Runs the function with the rights of the service, unless the caller has an API key. */
   asService: boolean;
+  /** Sends the call as GET, which a read replica may answer. API keys always use POST. */
+  asGet: boolean;
 }>;
 
-/** Returns a function that calls a SQL function. Unlike supabase-js it parses no JSON. It throws PostgrestError. */
-export function createRpc({ supabase, secrets }: Config, fetch: Fetch) {
-  return async ({ name, args, caller, asService }: Call): Promise<Answer> => {
-    // as_api_key verifies the key and runs the function as its owner in one call. The primary also answers reads,
-    // because a replica may not know yet that the key was revoked, and cannot record its use.
+/** Returns a function that reads JSON without parsing it, unlike supabase-js. It throws PostgrestError. */
+export function createDataJson({ supabase, secrets }: Config, fetch: Fetch) {
+  return async ({ name, args, caller, asService, asGet }: Call): Promise<readonly Buffer[]> => {
     const viaKey = caller?.via === 'api_key';
     const key = asService || viaKey ? secrets.supabaseSecretKey : supabase.publishableKey;
     const token = asService || caller?.via !== 'jwt' ? key : caller.token;
     const url = new URL(`${supabase.url}/rest/v1/rpc/${viaKey ? 'as_api_key' : name}`);
-    const isGet = catalogueReads.has(name) && !viaKey;
+    const isGet = asGet && !viaKey;
     if (isGet) for (const [argument, value] of Object.entries(args)) url.searchParams.set(argument, String(value));
     const body = viaKey ? { key_hash: caller.keyHash, operation: name, arguments: args } : args;
     const answer = await fetch(url.href, {
@@ -53,6 +42,6 @@ export function createRpc({ supabase, secrets }: Config, fetch: Fetch) {
       ...(!isGet && { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw await errorOf(answer, name);
-    return answer;
+    return answer.parts;
   };
 }

@@ -69,7 +69,7 @@ suspend fun reasonOf(call: suspend () -> Unit) = try {
 fun main(args: Array<String>) = runBlocking {
     val (address, email, password) = args
     base = address
-    val newerService = args[4]
+    val newerService = args[3]
     val folder = File("guide").apply { mkdir() }
     val key = KeyGenerator.getInstance("AES").generateKey()
     val store = FileTokens(File(folder, "session"), key)
@@ -119,7 +119,7 @@ fun main(args: Array<String>) = runBlocking {
     val player = ExoPlayer()
     val missing = PlaybackException(HttpDataSource.InvalidResponseCodeException(404))
     val playback = Playback(player, this)
-    playback.play(args[5])
+    playback.play(args[4])
     playback.onPlayerError(missing)
     coroutineContext.job.children.forEach { it.join() }
     playback.onPlayerError(missing)
@@ -132,11 +132,11 @@ fun main(args: Array<String>) = runBlocking {
     println("positions ${positions().map { it.getDouble("position_sec") }} waiting ${outbox.places.size}")
     println("start ${startOf(10.0, 300.0)} ${startOf(75.5, 300.0)} ${startOf(290.0, 300.0)}")
 
-    val file = download(args[6], folder)!!
+    val file = download(args[5], folder)!!
     val bytes = file.readBytes()
     check(file.renameTo(File("${file.path}.part")))
     File("${file.path}.part").writeBytes(bytes.copyOf(100))
-    println("downloaded ${bytes.size} resumed ${download(args[6], folder)!!.readBytes().contentEquals(bytes)}")
+    println("downloaded ${bytes.size} resumed ${download(args[5], folder)!!.readBytes().contentEquals(bytes)}")
     println("no audio ${download(UUID.randomUUID().toString(), folder)}")
 
     println("history ${dataOf(history()).map { it.getInt("plays") }}")
@@ -152,7 +152,7 @@ fun main(args: Array<String>) = runBlocking {
     signOut()
     println("signed out ${reasonOf { devices() }}")
 
-    println("with Google ${accounts.signInWith(args[7], args[8])} ${hashOf(args[8])}")
+    println("with Google ${accounts.signInWith(args[6], args[7])} ${hashOf(args[7])}")
     deleteAccount()
     println("deleted ${store.load() == null} ${reasonOf { accounts.signIn(email, "staple battery horse") }}")
 }

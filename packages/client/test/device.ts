@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { test as base, newEmail, password } from '../../../test/support/test.ts';
 import { createSounds, type Options, type SessionEvent, type Store } from '../src/index.ts';
@@ -44,6 +45,26 @@ export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>
 /** Applies these faults to the first requests with a name, one after the other. All others pass. */
 export function faultsOf(name: string, ...faults: Fault[]): Decide {
   return (request) => (nameOf(request) === name ? faults.shift() : undefined);
+}
+
+/**
+ * Answers requests whose name begins with a text, like a service that allows `limit` in windows of one to two seconds.
+ * @param least number of them that must be left
+ * @param answer makes the body of each response from the number of requests
+ */
+export function windowsOf(name: string, limit: number, least: number, answer: (count: number) => object): Decide {
+  let [count, resetsAt, remaining] = [0, 0, 0];
+  return (request) => {
+    if (!nameOf(request).startsWith(name)) return;
+    const now = Math.ceil(Date.now() / 1000);
+    if (now > resetsAt) [resetsAt, remaining] = [now + 1, limit];
+    remaining -= 1;
+    expect(remaining).toBeGreaterThanOrEqual(least);
+    const headers = { Limit: limit, Remaining: remaining, Reset: resetsAt };
+    const named = Object.entries(headers).map(([header, value]) => [`X-RateLimit-${header}`, String(value)]);
+    count += 1;
+    return successAnswer(answer(count), 200, Object.fromEntries(named));
+  };
 }
 
 export const pass: Decide = () => undefined;

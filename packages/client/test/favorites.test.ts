@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { startGateway } from '../../../test/support/gateway.ts';
-import { type Device, errorAnswer, nameOf, pass, startDevice, successAnswer, test, withoutRepeats } from './device.ts';
+import { type Device, errorAnswer, nameOf, pass, startDevice, test, windowsOf, withoutRepeats } from './device.ts';
 
 const idsOf = async ({ api }: Pick<Device, 'api'>) =>
   (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
@@ -134,23 +134,12 @@ test('many changes leave a third of the requests to the user, and look up sounds
 });
 
 test('changes beyond the time limit of flush are sent when the service allows more requests', async ({ device }) => {
-  const { network, sent } = device;
-  const ids = Array.from({ length: 12 }, () => crypto.randomUUID());
-  await addOffline(device, ids);
-  let resetsAt = 0;
-  let remaining = 0;
-  network.before = (request) => {
-    if (!nameOf(request).startsWith('POST /favorites')) return;
-    const now = Math.ceil(Date.now() / 1000);
-    if (now > resetsAt) [resetsAt, remaining] = [now + 1, 9];
-    remaining -= 1;
-    expect(remaining).toBeGreaterThanOrEqual(3);
-    const headers = { Limit: 9, Remaining: remaining, Reset: resetsAt };
-    const named = Object.entries(headers).map(([name, value]) => [`X-RateLimit-${name}`, String(value)]);
-    return successAnswer({}, 201, Object.fromEntries(named));
-  };
-  const { favorites } = device.again(withoutRepeats);
-  await favorites.flush();
-  expect(sent.filter((name) => name === 'POST /favorites').length).toBeLessThan(12);
+  await addOffline(
+    device,
+    Array.from({ length: 12 }, () => crypto.randomUUID()),
+  );
+  device.network.before = windowsOf('POST /favorites', 9, 3, () => ({}));
+  await device.again(withoutRepeats).favorites.flush();
+  expect(device.sent.filter((name) => name === 'POST /favorites').length).toBeLessThan(12);
   await expect.poll(() => waiting(device), { timeout: 10_000 }).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { addCategory, addSection, addSounds } from '../../../test/support/catalogue.ts';
 import type { Fault } from '../../../test/support/network.ts';
-import { errorAnswer, faultsOf, nameOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
+import { errorAnswer, faultsOf, pass, successAnswer, test, windowsOf, withoutRepeats } from './device.ts';
 
 const idsOf = (sounds: { id: string }[]) => sounds.map(({ id }) => id);
 const titlesOf = (list: { sounds: { title: string } | null }[]) => list.map(({ sounds }) => sounds?.title);
@@ -66,34 +66,14 @@ test('sync copies changes, keeps the copy if it fails, and resets an old copy', 
   expect(await restarted.get(hidden)).toBeNull();
 });
 
-test('a long copy leaves half of the allowed requests to the user, and is stored before it waits', async ({
-  device,
-}) => {
-  const { network, store, again } = device;
+test('a long copy leaves half of the requests to the user, and is stored before it waits', async ({ device }) => {
   const stored: string[] = [];
-  let resetsAt = 0;
-  let remaining = 0;
-  let pages = 0;
-  network.before = (request) => {
-    if (nameOf(request) !== 'GET /catalogue/changes') return;
-    const now = Math.ceil(Date.now() / 1000);
-    if (now > resetsAt) {
-      [resetsAt, remaining] = [now + 1, 8];
-      stored.push(JSON.parse(store.items.get('sounds.catalogue') ?? '{}').next);
-    }
-    remaining -= 1;
-    expect(remaining).toBeGreaterThanOrEqual(4);
-    pages += 1;
-    const headers = {
-      'X-RateLimit-Limit': '8',
-      'X-RateLimit-Remaining': `${remaining}`,
-      'X-RateLimit-Reset': `${resetsAt}`,
-    };
-    const body = { data: [], next: `a.${pages}`, has_more: pages < 6, reset: false };
-    return successAnswer(body, 200, headers);
-  };
-  await again().offline.sync();
-  expect([pages, stored]).toEqual([6, [undefined, 'a.4']]);
+  device.network.before = windowsOf('GET /catalogue/changes', 8, 4, (pages) => {
+    stored.push(JSON.parse(device.store.items.get('sounds.catalogue') ?? '{}').next);
+    return { data: [], next: `a.${pages}`, has_more: pages < 6, reset: false };
+  });
+  await device.again().offline.sync();
+  expect(stored).toEqual([...Array(4).fill(undefined), 'a.4', 'a.5']);
 });
 
 test('copies of favorites and history contain later changes, and signing out deletes them', async ({ device, sql }) => {

@@ -125,28 +125,6 @@ test('a sign-out sends positions first, and keeps those that it cannot send', as
   expect(device.keys('sounds.progress.')).toEqual([]);
 });
 
-test('positions have the time of the service, although the clock of the device is wrong', async ({ device, sql }) => {
-  const [bowls, rain] = (await addSounds(sql, two)) as [string, string];
-  const restarted = (minutes: number) => {
-    device.change({ clock_ahead_ms: minutes * 60_000 }); // as if the clock had been corrected since the sign-in
-    return device.again(withoutRepeats).progress;
-  };
-  device.network.before = () => 'cut';
-  const behind = restarted(-10);
-  await behind.save(bowls, 30);
-  device.network.before = pass;
-  device.sent.length = 0;
-  await behind.flush();
-  expect(device.sent).toEqual(['PUT /progress', 'PUT /progress']); // the first was in_future
-  const ahead = restarted(10);
-  await ahead.sync(); // corrects the clock
-  await ahead.save(rain, 40);
-  await ahead.flush();
-  const list = await ahead.list();
-  expect(list.map(({ position_sec }) => position_sec)).toEqual([40, 30]);
-  for (const { updated_at } of list) expect(Math.abs(Date.now() - Date.parse(updated_at))).toBeLessThan(30_000);
-});
-
 test('an older report gets the newer position, and the history removes positions', async ({ device, start, sql }) => {
   const [bowls, rain] = (await addSounds(sql, two)) as [string, string];
   const other = (await start()).api;

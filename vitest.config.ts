@@ -14,8 +14,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000, // starts a stack
     expect: { poll: { timeout: 15_000 } },
-    // More than the cores, because many tests wait for a process or a deadline.
-    maxWorkers: 6,
+    // More than two cores, because some tests wait for a process or a deadline. Each worker loads the gateway.
+    maxWorkers: 4,
     // Loading the gateway for each file would take a third of the time, and no test changes the state of a module.
     isolate: false,
   },

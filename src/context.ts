@@ -1,8 +1,9 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
 import { createLogger } from './logger.ts';
+import { lruCache } from './lru-cache.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
@@ -64,7 +65,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     files: createFiles(config, clients),
     redis,
     trustedClients: createTrustedClients(redis),
-    activeKeys: new LRUCache({ max: 10_000, ttl: 3_600_000 }),
+    activeKeys: lruCache<true>(10_000, 3_600_000),
     lifecycle: { draining: false },
     verify: createVerifier(config, upstream.fetch),
     recordLastSeen: createLastSeen(data, log),

@@ -1,8 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type RateLimitInfo, rateLimit } from 'express-rate-limit';
-import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
+import { lruCache } from '../lru-cache.ts';
 import type { Metrics } from '../metrics.ts';
 import { clientAddress } from '../model/client-address.ts';
 import type { SharedRedis } from '../redis.ts';
@@ -29,8 +29,7 @@ const busyMs = 3_000;
 
 function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, metrics }: Parts): RequestHandler[] {
   const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
-  // Attempts whose results are not known yet. Unlike max, maxSize allocates no memory in advance for each limit.
-  const pending = new LRUCache<string, number>({ maxSize: 10_000, sizeCalculation: () => 1 });
+  const pending = lruCache<number>(10_000); // attempts whose results are not known yet
 
   const info = `${name}Limit` as 'requestsLimit';
   const counters = [{ info, store: memoryStore(), skip: isExempt }];

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../lru-cache.ts';
 import { accountKey, clientKey } from '../model/client-address.ts';
 import type { SharedRedis } from '../redis.ts';
 
@@ -9,7 +9,7 @@ const trustedMs = 30 * 24 * 3_600_000;
  * lock out its owner ("device cookies" in the words of OWASP, by address instead of by cookie).
  */
 export function createTrustedClients(redis: SharedRedis | null) {
-  const trusted = new LRUCache<string, true>({ max: 20_000, ttl: trustedMs });
+  const trusted = lruCache<true>(20_000, trustedMs);
   const keyOf = (email: string, ip: string) => `sounds:trusted-client:${accountKey(email, clientKey(ip))}`;
   const send = (...command: Parameters<SharedRedis['send']>) =>
     redis?.problem() === null ? redis.send(...command).catch(() => null) : null;

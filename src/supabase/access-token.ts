@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { ApiError, serverError } from '../errors.ts';
+import { lruCache } from '../lru-cache.ts';
 import { invalidToken, type UserCaller } from '../model/caller.ts';
 import { uuid } from '../model/fields.ts';
 import type { Fetch } from './fetch.ts';
@@ -55,7 +55,7 @@ type Verified = Omit<UserCaller, 'token'> & Readonly<{ until: number }>;
 export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
   let lastKeys: { body: unknown; at: number } | undefined;
   let keysAreStale = false;
-  const verified = new LRUCache<string, Verified>({ max: 10_000 });
+  const verified = lruCache<Verified>(10_000);
 
   async function fetchKeys(url: string): Promise<unknown> {
     const response = await fetch(url);

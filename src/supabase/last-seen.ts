@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { lruCache } from '../lru-cache.ts';
 import type { Caller } from '../model/caller.ts';
 import { requestContext } from '../request-context.ts';
 import type { Data } from './data.ts';
@@ -11,7 +11,7 @@ const retryMs = 60_000;
 
 /** Records when users were last seen: after the response, every 15 minutes at most. Never fails a request. */
 export function createLastSeen(data: Data, log: Logger) {
-  const recorded = new LRUCache<string, true>({ max: 10_000, ttl: intervalMs });
+  const recorded = lruCache<true>(10_000, intervalMs);
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (caller: Caller | null) => {
     if (caller?.via !== 'jwt' || recorded.has(caller.userId)) return;

@@ -7,12 +7,11 @@ import { countingAuth, holdingAuth, inOnePacket, reject, signIn, tally, times, w
 
 const behindProxy = { TRUST_PROXY: '1' };
 
-const statusOf = ({ status }: { status: number }) => status;
-
 /** Returns a client address in one of the 256 networks of an IPv6 /56. */
 const inNetwork = (network: number) => `2001:db8:1:1${network.toString(16).padStart(2, '0')}::1`;
 
-function attempt(path: 'signin' | 'verify', fields: object, from = '192.0.2.1') {
+/** Returns the text of a request. Requests in one packet take a quarter of the processor time of supertest's. */
+function attempt(path: string, fields: object, from = '192.0.2.1') {
   const body = JSON.stringify(fields);
   return `POST /api/v1/auth/${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
@@ -50,15 +49,16 @@ test.for(['signin', 'verify', 'signup', 'recover'])(
     let answer: (res: ServerResponse) => unknown = sendSession;
     await withSupabase(
       (_req, res) => answer(res),
-      async (api) => {
-        const fields = { email: newEmail(), password, code: '12345678', type: 'recovery' };
-        const attempt = async () => (await api.post(`/auth/${path}`).send(fields)).status;
+      async (_api, { port }) => {
+        const one = attempt(path, { email: newEmail(), password, code: '12345678', type: 'recovery' });
         for (const [status, expected] of Object.entries({ 500: 500, 502: 500, 429: 429 })) {
           answer = (res) => reject(res, Number(status), 'over_request_rate_limit');
-          for (let round = 0; round < 3; round++) expect(tally(await times(12, attempt))).toEqual({ [expected]: 12 });
+          // At most five at once, because attempts whose results are not known count until then.
+          for (let round = 0; round < 7; round++)
+            expect(tally(await inOnePacket(port, Array(5).fill(one)))).toEqual({ [expected]: 5 });
         }
         answer = sendSession;
-        expect(await attempt()).toBe(200);
+        expect(await inOnePacket(port, [one])).toEqual([200]);
       },
       { SIGN_UP_LIMIT_PER_HOUR: '12' },
     );
@@ -104,12 +104,11 @@ test('80 people at one address are signed in after waiting for Retry-After at mo
 
 test('30 sign-ins an hour may fail for one account and client, without effect on other clients', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const check: Parameters<typeof withSupabase>[1] = async (api) => {
+  const check: Parameters<typeof withSupabase>[1] = async (api, { port }) => {
     const email = newEmail();
     const guesses: number[] = [];
     for (let minute = 0; minute < 4; minute++) {
-      const tried = await times(10, () => signIn(api, email, { secret: 'a guess' }));
-      guesses.push(...tried.map(({ status }) => status));
+      guesses.push(...(await inOnePacket(port, Array(10).fill(attempt('signin', { email, password: 'a guess' })))));
       vi.setSystemTime(Date.now() + 61_000);
     }
     expect(tally(guesses)).toEqual({ 401: 30, 429: 10 });
@@ -121,12 +120,14 @@ test('30 sign-ins an hour may fail for one account and client, without effect on
 test('the owner of an account can sign in after 250 wrong passwords from 100 addresses', async () => {
   await withSupabase(
     countingAuth().behave,
-    async (api) => {
+    async (api, { port }) => {
       const email = newEmail();
       expect(await signIn(api, email, { from: '2001:db8:1:100::1' })).toMatchObject({ status: 200 });
-      for (let round = 0; round < 5; round++)
-        await times(50, (n) =>
-          signIn(api, email, { from: `10.${(round * 50 + n) % 100}.0.1`, secret: `guess ${round}` }),
+      const guess = (n: number) => attempt('signin', { email, password: `guess ${n}` }, `10.${n % 100}.0.1`);
+      for (let n = 0; n < 250; n += 50)
+        await inOnePacket(
+          port,
+          Array.from({ length: 50 }, (_, each) => guess(n + each)),
         );
       expect(await signIn(api, email, { from: '2001:db8:1:1ff::2' })).toMatchObject({ status: 200 });
       const untrusted = await signIn(api, email, { from: '10.200.0.1' });
@@ -146,8 +147,8 @@ test.for([
       Array.from({ length: 100 }, (_, n) =>
         attempt(path, { email: `${socket}-${n}@example.com`, ...guess }, inNetwork(n)),
       );
-    const statuses = await times(5, (socket) => inOnePacket(gateway.port, guesses(socket)));
-    expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(400);
+    const statuses = await times(2, (socket) => inOnePacket(gateway.port, guesses(socket)));
+    expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(100);
     expect(seen.total).toBeLessThanOrEqual(100);
     // At most three keys for each attempt, one for the client, and one for each of 100 addresses of the request limit.
     expect(await redis.dbsize()).toBeLessThanOrEqual(3 * 100 + 1 + 100);
@@ -160,13 +161,13 @@ test.for([
 test('100 wrong passwords of one client stop neighbours for ten minutes, but not trusted clients', async () => {
   await withSupabase(
     countingAuth().behave,
-    async (api) => {
+    async (api, { port }) => {
       const trusted = newEmail();
       expect(await signIn(api, trusted)).toMatchObject({ status: 200 });
-      for (let round = 0; round < 10; round++)
-        expect(tally((await times(10, () => signIn(api, newEmail(), { secret: 'guess' }))).map(statusOf))).toEqual({
-          401: 10,
-        });
+      for (let round = 0; round < 10; round++) {
+        const guesses = Array.from({ length: 10 }, () => attempt('signin', { email: newEmail(), password: 'guess' }));
+        expect(tally(await inOnePacket(port, guesses))).toEqual({ 401: 10 });
+      }
       const stopped = await signIn(api, newEmail());
       expect(stopped).toMatchObject({ status: 429, reason: 'limit_attempts' });
       expect(stopped.retryAfter).toBeGreaterThan(500);

@@ -149,12 +149,10 @@ base('60,000 counters in a Redis with the settings of compose.yaml leave all tru
   const emails = Array.from({ length: 100 }, newEmail);
   for (const email of emails) await trusted.add(email, '192.0.2.1');
   const admin = new Redis(server.url);
-  for (let batch = 0; batch < 60; batch++) {
-    const pipeline = admin.pipeline();
-    for (let n = 0; n < 1000; n++)
-      pipeline.set(`sounds:rate-limit:failedSignIns:ip:192.0.2.1:${accountKey(`${batch}-${n}`)}`, 1, 'PX', 3_600_000);
-    await pipeline.exec();
-  }
+  // Redis evicts keys before each script, which costs less than a command for each key.
+  const script = "for n = ARGV[2], ARGV[2] + 999 do redis.call('SET', ARGV[1] .. n, 1, 'PX', 3600000) end";
+  const prefix = `sounds:rate-limit:failedSignIns:ip:192.0.2.1:${accountKey('').slice(5)}`;
+  for (let n = 10_000; n < 70_000; n += 1_000) await admin.eval(script, 0, prefix, n);
   expect(await admin.info('stats')).toMatch(/evicted_keys:[1-9]\d{4}/);
   admin.disconnect();
   await counters.decrement('an-evicted-counter');
@@ -187,9 +185,8 @@ async function certificate(name: string) {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=redis', '-addext', `subjectAltName=${name}`];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-noenc', '-keyout', key, '-out', cert, ...subject], {
-    stdio: 'ignore',
-  });
+  const ofKey = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc'.split(' ');
+  execFileSync('openssl', ['req', '-x509', ...ofKey, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
   return { files: ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'], cert };
 }
 

@@ -194,36 +194,31 @@ const listening = fc.array(
 );
 const clockErrors = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 3, maxLength: 3 });
 
-test.for([1, 2, 3, 4, 5])(
-  '200 histories of devices, part %i, end at the newest report',
-  async (_, { gateway, sql }) => {
-    const { app, user } = await newUser(gateway);
-    const seed = randomInt(2 ** 31);
-    const histories = fc.sample(fc.tuple(listening, clockErrors), { seed, numRuns: 200 });
-    const sounds = await addSounds(sql, Array(200).fill({}));
-    const arrivals: { entry: Entry; order: number }[] = [];
-    const expected = histories.map(([reports, errors], n) => {
-      let moment = Date.now() - 12 * hourMs;
-      const entries = reports.map(({ gapMs, device, position }) => {
-        moment += gapMs;
-        return at(sounds[n] ?? '', position, new Date(moment + (errors[device] ?? 0)).toISOString());
-      });
-      for (const [place, { device, deliveries }] of reports.entries()) {
-        // A device keeps its last report until it has arrived.
-        const isLast = reports.findLastIndex((report) => report.device === device) === place;
-        for (const order of deliveries.length === 0 && isLast ? [1] : deliveries)
-          arrivals.push({ entry: entries[place] as Entry, order });
-      }
-      return entries.at(-1)?.position_sec;
+test.for([1, 2])('200 histories of devices, part %i, end at the newest report', async (_, { gateway, sql }) => {
+  const { app, user } = await newUser(gateway);
+  const seed = randomInt(2 ** 31);
+  const histories = fc.sample(fc.tuple(listening, clockErrors), { seed, numRuns: 200 });
+  const sounds = await addSounds(sql, Array(200).fill({}));
+  const arrivals: { entry: Entry; order: number }[] = [];
+  const expected = histories.map(([reports, errors], n) => {
+    let moment = Date.now() - 12 * hourMs;
+    const entries = reports.map(({ gapMs, device, position }) => {
+      moment += gapMs;
+      return at(sounds[n] ?? '', position, new Date(moment + (errors[device] ?? 0)).toISOString());
     });
-    const entries = arrivals.sort((a, b) => a.order - b.order).map(({ entry }) => entry);
-    for (let sent = 0; sent < entries.length; sent += 100) await save(app, ...entries.slice(sent, sent + 100));
-    const stored = new Map(
-      (await storedOf(sql, user.id)).map(({ sound_id, position_sec }) => [sound_id, position_sec]),
-    );
-    expect(
-      sounds.map((id) => stored.get(id)),
-      `seed ${seed}`,
-    ).toEqual(expected);
-  },
-);
+    for (const [place, { device, deliveries }] of reports.entries()) {
+      // A device keeps its last report until it has arrived.
+      const isLast = reports.findLastIndex((report) => report.device === device) === place;
+      for (const order of deliveries.length === 0 && isLast ? [1] : deliveries)
+        arrivals.push({ entry: entries[place] as Entry, order });
+    }
+    return entries.at(-1)?.position_sec;
+  });
+  const entries = arrivals.sort((a, b) => a.order - b.order).map(({ entry }) => entry);
+  for (let sent = 0; sent < entries.length; sent += 100) await save(app, ...entries.slice(sent, sent + 100));
+  const stored = new Map((await storedOf(sql, user.id)).map(({ sound_id, position_sec }) => [sound_id, position_sec]));
+  expect(
+    sounds.map((id) => stored.get(id)),
+    `seed ${seed}`,
+  ).toEqual(expected);
+});

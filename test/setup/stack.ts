@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { startStack } from '@sounds-service/local-supabase/stack';
 import type { TestProject } from 'vitest/node';
-import { prepareClusters, preparedFolder } from '../support/prepared.ts';
+import { prepareCluster, preparedFolder } from '../support/prepared.ts';
 import { givenStack, type TestStack } from './given-stack.ts';
 
 declare module 'vitest' {
@@ -58,7 +58,7 @@ export default async function setup(project: TestProject) {
   env['NODE_COMPILE_CACHE'] = join(env['TMPDIR'], 'compiled');
   // The contract suite needs no stack if it runs against a deployment.
   if (env['TEST_BASE_URL']) return undefined;
-  await prepareClusters();
+  await prepareCluster();
   if (env['TEST_SUPABASE_URL']) {
     project.provide('stack', await givenStack(env));
     return undefined;

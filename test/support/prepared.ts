@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { as, migrate, prepareDatabase } from '@sounds-service/local-supabase/database';
-import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import { clusterFolder, SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
 import { ownFolder, type Release } from '@sounds-service/local-supabase/postgres-files';
 import { startBareDatabase, startScratchDatabase } from '@sounds-service/local-supabase/scratch-database';
 import postgres from 'postgres';
@@ -13,13 +13,10 @@ import { inject } from 'vitest';
 
 // The migrations are applied once in a run. Tests copy the files of the prepared cluster, or a database in it.
 
+const preparedDir = () => join(tmpdir(), 'prepared');
+
 /** State of a database: `bare` as a hosted project before its first migration, `migrated` with only the migrations. */
 type State = 'bare' | 'migrated';
-
-const made = (state: State) => join(tmpdir(), `prepared-${state}`);
-
-const copyCluster = (from: string, to: string) =>
-  promisify(execFile)('cp', ['-a', join(ownFolder(from), 'cluster'), ownFolder(to)]);
 
 /** Runs a statement about a whole database as the superuser. */
 async function administer(databaseUrl: string, statement: string): Promise<void> {
@@ -28,26 +25,26 @@ async function administer(databaseUrl: string, statement: string): Promise<void>
   await sql.end();
 }
 
-/** Makes the clusters that tests copy, in the folder for temporary files. Called once in a run. */
-export async function prepareClusters(): Promise<void> {
-  for (const state of ['bare', 'migrated'] as const) {
-    if (state === 'migrated') await copyCluster(made('bare'), made('migrated'));
-    const server = await startPostgres({ dataDir: made(state), port: 0, durable: false });
-    await (state === 'bare' ? prepareDatabase : migrate)(server.databaseUrl);
+/** Makes the cluster that tests copy, with a database in each state. Called once in a run. */
+export async function prepareCluster(): Promise<void> {
+  const server = await startPostgres({ dataDir: preparedDir(), port: 0, durable: false });
+  for (const [state, make] of Object.entries({ bare: prepareDatabase, migrated: migrate })) {
+    await make(server.databaseUrl);
     await administer(server.databaseUrl, `create database ${state} template postgres owner postgres`);
-    await server.stop();
   }
+  await server.stop();
 }
 
 /**
- * Makes a data folder for `startStack` or `DEV_DATA_DIR`. The folder `postgres` in it is one for `startPostgres`.
+ * Makes a migrated data folder for `startStack` or `DEV_DATA_DIR`. The folder `postgres` in it is one for
+ * `startPostgres`.
  * @returns the folder, which the caller must remove
  */
-export async function preparedFolder(state: State = 'migrated'): Promise<string> {
+export async function preparedFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-prepared-'));
   // Let the account that runs Postgres for root enter the folder.
   await chmod(folder, 0o711);
-  await copyCluster(made(state), join(folder, 'postgres'));
+  await promisify(execFile)('cp', ['-a', clusterFolder(preparedDir()), ownFolder(join(folder, 'postgres'))]);
   return folder;
 }
 

@@ -19,6 +19,7 @@ const secret = /^(email|(current_)?password|(refresh|access|id)_token|nonce)$/;
 
 /** Records the secret fields of a body that was sent or received. */
 export function noteSecretsOf(body: unknown) {
+  if (typeof body !== 'object') return;
   for (const [name, value] of Object.entries(body ?? {})) if (secret.test(name)) noteSecret(value);
 }
 

@@ -7,7 +7,7 @@ import { test } from '../../../test/support/test.ts';
 // tools/dev/test tests other ways of ending, and folders and ports that are in use.
 
 test.runIf(inject('stack').embedded)('PostgreSQL ends when the process that started it is killed', async () => {
-  const dataDir = join(await preparedFolder('bare'), 'postgres');
+  const dataDir = join(await preparedFolder(), 'postgres');
   const script = `
     const { startPostgres } = await import('@sounds-service/local-supabase/postgres');
     await startPostgres({ dataDir: '${dataDir}', port: 0 });

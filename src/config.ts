@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { origin, projectAddress } from './addresses.ts';
+import { orElse } from './or-else.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 /** Identity providers, by their names in Supabase Auth. */
@@ -36,27 +37,9 @@ const isProxy = (value: string) => addressOrRange.safeParse(value).success && !v
 
 /** Returns the kind of a project key, by its prefix, or by the role of a legacy key (a JWT). */
 function keyKind(key: string): 'publishable' | 'secret' | 'unknown' {
-  const role = /^eyJ/.test(key) ? decodeRole(key) : '';
+  const role = orElse(() => decodeJwt(key)['role'], '');
   if (key.startsWith('sb_publishable_') || role === 'anon') return 'publishable';
   return key.startsWith('sb_secret_') || role === 'service_role' ? 'secret' : 'unknown';
-}
-
-function decodeRole(key: string): unknown {
-  try {
-    return decodeJwt(key)['role'];
-  } catch {
-    return '';
-  }
-}
-
-/** Tells whether ioredis can decode the user name and password of an address. */
-function isPercentEncoded(value: string): boolean {
-  try {
-    decodeURIComponent(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Public secret of all local stacks, with which anyone can forge tokens. */
@@ -103,7 +86,11 @@ const jwtSecretOf = (url: string) =>
 
 const redisAddress = z
   .url({ protocol: /^rediss?$/, error: 'must be an address such as redis://localhost:6379' })
-  .refine(isPercentEncoded, 'contains a "%" that is not part of an escape: write it as %25');
+  // ioredis decodes the user name and password.
+  .refine(
+    (value) => orElse(() => decodeURIComponent(value), null) !== null,
+    'contains a "%" that is not part of an escape: write it as %25',
+  );
 
 const idTokenProvider = z.enum(idTokenProviders, { error: 'must be a comma-separated list of google and apple' });
 
@@ -171,7 +158,6 @@ export type Config = Readonly<ReturnType<typeof settings>> & {
   unknownVariables: ReturnType<typeof unknownVariables>;
 };
 
-/** Returns the configuration of this process, or ends the process with a message. */
 export function configOrExit(): Config {
   try {
     return loadConfig(process.env);

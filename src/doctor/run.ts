@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
+import { orElse } from '../or-else.ts';
 import { failed, NotChecked, reasonOf } from './result.ts';
 
 /** Address for documentation (RFC 5737). If Auth records it, it came from our header. */
@@ -39,11 +40,12 @@ export async function ask(url: string | URL, { method, key, token = key, headers
     body: typeof body === 'string' ? body : JSON.stringify(body),
     signal: AbortSignal.timeout(timeoutMs),
   });
-  let answer: unknown = await response.text();
-  try {
-    answer = JSON.parse(String(answer));
-  } catch {}
-  return { status: response.status, headers: response.headers, body: answer };
+  const answer = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: orElse((): unknown => JSON.parse(answer), answer),
+  };
 }
 
 /** Result of the SQL function `doctor_report`. */
@@ -101,7 +103,6 @@ export function createRun(config: Config, gateway: URL | null) {
 
     askAsService: (path: string, request: Request = {}) => askSupabase(path, { key: secretKey, ...request }),
 
-    /** Starts a gateway in this process. @returns its address */
     async ownGateway(): Promise<URL> {
       if (server === undefined) {
         server = createApp(context).listen(0, '127.0.0.1');

@@ -41,8 +41,6 @@ type Declaration<
   R extends z.ZodType,
   G extends Guard,
 > = {
-  /** Stable name: operationId of the document, label in logs and metrics. */
-  operation: string;
   summary: string;
   description: string;
   /** Default: bearer. */
@@ -81,6 +79,8 @@ const Done = z
   .meta({ id: 'DoneResponse' });
 
 export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType, Guard> & {
+  /** Stable name: operationId of the document, label in logs and metrics. */
+  operation: string;
   method: Method;
   /** Path below apiBase, with {name} for a parameter. */
   path: `/${string}`;
@@ -88,7 +88,7 @@ export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodT
   response: z.ZodType;
 };
 
-/** Declares an endpoint, from which routes, document and contract tests are made. @param route method and path */
+/** Declares an endpoint by its stable name and its route, from which document and contract tests are made, too. */
 export function endpoint<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
@@ -96,11 +96,12 @@ export function endpoint<
   B extends z.ZodType = z.ZodUndefined,
   R extends z.ZodType = z.ZodUnknown,
   G extends Guard = 'bearer',
->(route: `${Uppercase<Method>} /${string}`, declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
+>(operation: string, route: `${Uppercase<Method>} /${string}`, declaration: Declaration<P, Q, H, B, R, G>): Endpoint {
   const [method = '', path] = route.split(' ');
   const { guard = 'bearer', handle, response } = declaration;
   const done = (call: never) => handle(call).then(() => ({ data: { ok: true } }));
   const made = {
+    operation,
     method: method.toLowerCase(),
     path,
     guard,

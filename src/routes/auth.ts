@@ -17,16 +17,11 @@ import {
   toSession,
   toTokens,
 } from '../model/session.ts';
+import { orElse } from '../or-else.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 
 /** Returns the provider of an ID token by its issuer. Auth verifies the token afterwards. */
-function providerOf(idToken: string): IdTokenProvider | undefined {
-  try {
-    return providerOfIssuer[decodeJwt(idToken).iss ?? ''];
-  } catch {
-    return undefined;
-  }
-}
+const providerOf = (idToken: string) => orElse(() => providerOfIssuer[decodeJwt(idToken).iss ?? ''], undefined);
 
 const providerOfIssuer: Record<string, IdTokenProvider> = {
   'https://accounts.google.com': 'google',
@@ -47,8 +42,7 @@ function idTokenEndpoint(
   summary: string,
   issuer = 'the identity provider',
 ) {
-  return endpoint(`POST /auth/oauth/${name}`, {
-    operation,
+  return endpoint(operation, `POST /auth/oauth/${name}`, {
     summary,
     description:
       `Signs in with the ID token that the app got from the native sign-in SDK of ${issuer}; there is no web redirect. The ` +
@@ -72,8 +66,7 @@ function idTokenEndpoint(
 }
 
 export const authEndpoints = [
-  endpoint('POST /auth/signup', {
-    operation: 'signUp',
+  endpoint('signUp', 'POST /auth/signup', {
     summary: 'Create account',
     description:
       'If e-mail addresses must be confirmed, the response has `needs_email_confirmation: true` instead of tokens: ' +
@@ -95,8 +88,7 @@ export const authEndpoints = [
     },
   }),
 
-  endpoint('POST /auth/signin', {
-    operation: 'signIn',
+  endpoint('signIn', 'POST /auth/signin', {
     summary: 'Sign in',
     description:
       'An unknown e-mail address, a wrong password and a deactivated account get the same 401. The response is also ' +
@@ -116,8 +108,7 @@ export const authEndpoints = [
     },
   }),
 
-  endpoint('POST /auth/refresh', {
-    operation: 'refresh',
+  endpoint('refresh', 'POST /auth/refresh', {
     summary: 'Refresh tokens',
     description:
       'Returns a new access token and a new refresh token; the old refresh token is rotated out. Store the new one ' +
@@ -131,8 +122,7 @@ export const authEndpoints = [
     handle: async ({ context, body, ip }) => ({ data: toTokens(await context.auth.refresh(body.refresh_token, ip)) }),
   }),
 
-  endpoint('POST /auth/signout', {
-    operation: 'signOut',
+  endpoint('signOut', 'POST /auth/signout', {
     summary: 'Revoke refresh token',
     description:
       'Ends the session of this access token: its refresh token is revoked. Other devices stay signed in. The access ' +

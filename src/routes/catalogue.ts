@@ -9,8 +9,7 @@ const since = z
   .meta({ description: 'The `next` of the last response.' });
 
 export const catalogueEndpoints = [
-  endpoint('GET /catalogue/changes', {
-    operation: 'listCatalogueChanges',
+  endpoint('listCatalogueChanges', 'GET /catalogue/changes', {
     summary: 'List changes of the catalogue',
     description:
       'Changes for apps that keep a copy of the catalogue, oldest first, up to 1,000 at a time. Without `since`, ' +

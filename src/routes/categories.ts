@@ -3,8 +3,7 @@ import { endpoint, inEnvelope } from '../endpoint.ts';
 import { Category } from '../model/category.ts';
 
 export const categoryEndpoints = [
-  endpoint('GET /categories', {
-    operation: 'listCategories',
+  endpoint('listCategories', 'GET /categories', {
     summary: 'Category tree',
     description:
       'Active categories in display order, each with its children. No token is needed, but one that is ' +

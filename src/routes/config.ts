@@ -32,8 +32,7 @@ const AppConfig = z
   .meta({ id: 'AppConfig' });
 
 export const configEndpoints = [
-  endpoint('GET /config', {
-    operation: 'getAppConfig',
+  endpoint('getAppConfig', 'GET /config', {
     summary: 'Settings that an app needs before sign-in',
     description:
       'URL of covers, and the ways to sign up and to sign in. Changes by the operator take effect within a minute.',

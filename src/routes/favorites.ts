@@ -5,8 +5,7 @@ import { Favorite } from '../model/favorite.ts';
 import { body, uuid } from '../model/fields.ts';
 
 export const favoriteEndpoints = [
-  endpoint('GET /favorites', {
-    operation: 'listFavorites',
+  endpoint('listFavorites', 'GET /favorites', {
     summary: 'List favorites',
     description: "The caller's favorites, newest first.",
     response: z.object({ data: z.array(Favorite) }).meta({ id: 'FavoriteListResponse' }),
@@ -14,8 +13,7 @@ export const favoriteEndpoints = [
     handle: async ({ context, caller }) => inEnvelope('data', await context.data.json(caller, 'list_favorites')),
   }),
 
-  endpoint('POST /favorites', {
-    operation: 'addFavorite',
+  endpoint('addFavorite', 'POST /favorites', {
     summary: 'Add favorite',
     description:
       'Idempotent: adding a sound that is already a favorite changes nothing and returns the same. A sound that does ' +
@@ -29,8 +27,7 @@ export const favoriteEndpoints = [
     },
   }),
 
-  endpoint('DELETE /favorites/{soundId}', {
-    operation: 'removeFavorite',
+  endpoint('removeFavorite', 'DELETE /favorites/{soundId}', {
     summary: 'Remove favorite',
     description: 'Idempotent: removing a sound that is not a favorite returns the same.',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),

@@ -5,8 +5,7 @@ import { pageSize, uuid } from '../model/fields.ts';
 import { HistoryPage } from '../model/history.ts';
 
 export const historyEndpoints = [
-  endpoint('GET /history', {
-    operation: 'listHistory',
+  endpoint('listHistory', 'GET /history', {
     summary: 'List history',
     description:
       'One entry for each sound that the caller played, most recent first. Page through them with `next_cursor`. A ' +
@@ -27,8 +26,7 @@ export const historyEndpoints = [
     },
   }),
 
-  endpoint('DELETE /history', {
-    operation: 'clearHistory',
+  endpoint('clearHistory', 'DELETE /history', {
     summary: 'Clear the history',
     description:
       'Removes all entries and all positions (`GET /progress`). The ids of sounds with a position are kept for 30 days, ' +
@@ -36,8 +34,7 @@ export const historyEndpoints = [
     handle: ({ context, caller }) => context.data.call(caller, 'clear_history'),
   }),
 
-  endpoint('DELETE /history/{soundId}', {
-    operation: 'removeFromHistory',
+  endpoint('removeFromHistory', 'DELETE /history/{soundId}', {
     summary: 'Remove a sound from the history',
     description:
       'Also removes its position (`GET /progress`). The id of the sound is kept for 30 days, so that an older position ' +

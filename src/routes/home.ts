@@ -3,8 +3,7 @@ import { endpoint, inEnvelope } from '../endpoint.ts';
 import { HomeSection } from '../model/home-section.ts';
 
 export const homeEndpoints = [
-  endpoint('GET /home', {
-    operation: 'getHome',
+  endpoint('getHome', 'GET /home', {
     summary: 'Homepage sections',
     description:
       'Active sections in display order, each with its sounds. A section without visible sounds has an empty list.',

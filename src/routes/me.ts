@@ -17,8 +17,7 @@ function profileOf(caller: Caller): z.input<typeof Profile> {
 }
 
 export const meEndpoints = [
-  endpoint('GET /me', {
-    operation: 'getProfile',
+  endpoint('getProfile', 'GET /me', {
     summary: 'Caller profile',
     description: 'Useful to check a token after signing in.',
     response: z.object({ data: Profile, auth_via: AuthVia }).meta({ id: 'ProfileResponse' }),
@@ -29,8 +28,7 @@ export const meEndpoints = [
     },
   }),
 
-  endpoint('DELETE /me', {
-    operation: 'deleteAccount',
+  endpoint('deleteAccount', 'DELETE /me', {
     summary: 'Delete the account',
     description:
       'Permanently deletes the account of the caller, with its customer record, favorites, history, positions and API keys. ' +
@@ -43,8 +41,7 @@ export const meEndpoints = [
     },
   }),
 
-  endpoint('GET /me/export', {
-    operation: 'exportAccount',
+  endpoint('exportAccount', 'GET /me/export', {
     summary: 'Export all data about the caller',
     description:
       'One JSON file with all data that this service keeps about the caller (GDPR, articles 15 and 20), except the ' +
@@ -56,8 +53,7 @@ export const meEndpoints = [
     handle: ({ context, caller }) => context.data.exportAccount(caller),
   }),
 
-  endpoint('GET /me/customer', {
-    operation: 'getCustomer',
+  endpoint('getCustomer', 'GET /me/customer', {
     summary: 'Caller customer record',
     description: '`email` and `provider` are managed by authentication.',
     response: z.object({ data: Customer, auth_via: AuthVia }).meta({ id: 'CustomerResponse' }),
@@ -69,8 +65,7 @@ export const meEndpoints = [
     },
   }),
 
-  endpoint('PATCH /me/customer', {
-    operation: 'updateCustomer',
+  endpoint('updateCustomer', 'PATCH /me/customer', {
     summary: 'Update customer record',
     description:
       'Changes the fields that are sent and keeps the others; null clears a text. A request with any other field ' +

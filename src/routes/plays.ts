@@ -31,8 +31,7 @@ const OfflinePlay = z.object({ id: uuid, sound_id: uuid, played_at: reportedAt }
 const playerOf = (caller: Caller) => (caller.via === 'jwt' ? { player: caller.userId } : {});
 
 export const playEndpoints = [
-  endpoint('POST /sounds/{id}/play', {
-    operation: 'countPlay',
+  endpoint('countPlay', 'POST /sounds/{id}/play', {
     summary: 'Count a play',
     description:
       'Adds one to the global play counter of the sound, atomically, returns the new count, and enters the play in the ' +
@@ -55,8 +54,7 @@ export const playEndpoints = [
     },
   }),
 
-  endpoint('POST /plays', {
-    operation: 'countPlays',
+  endpoint('countPlays', 'POST /plays', {
     summary: 'Count plays that were made without a network',
     description:
       'Counts up to 100 plays in one request, which can be repeated: each `id`, a UUID made by the app, counts once ' +

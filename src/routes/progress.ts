@@ -20,8 +20,7 @@ const ProgressReport = z
   .meta({ id: 'ProgressReport' });
 
 export const progressEndpoints = [
-  endpoint('GET /progress', {
-    operation: 'listProgress',
+  endpoint('listProgress', 'GET /progress', {
     summary: 'List where the caller stopped',
     description: 'The newest 200 positions of the caller, newest first. A deleted sound leaves the list.',
     response: z.object({ data: z.array(ProgressEntry) }).meta({ id: 'ProgressListResponse' }),
@@ -29,8 +28,7 @@ export const progressEndpoints = [
     handle: async ({ context, caller }) => inEnvelope('data', await context.data.json(caller, 'list_progress')),
   }),
 
-  endpoint('PUT /progress', {
-    operation: 'saveProgress',
+  endpoint('saveProgress', 'PUT /progress', {
     summary: 'Save where the caller stopped',
     description:
       'Saves up to 100 positions in seconds, also later; null removes one, when the sound was finished or started ' +

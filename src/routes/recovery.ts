@@ -66,8 +66,7 @@ const mailCode =
   };
 
 export const recoveryEndpoints = [
-  endpoint('POST /auth/recover', {
-    operation: 'recover',
+  endpoint('recover', 'POST /auth/recover', {
     summary: 'Mail a code for a forgotten password',
     description:
       'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
@@ -78,8 +77,7 @@ export const recoveryEndpoints = [
     handle: mailCode('recovery'),
   }),
 
-  endpoint('POST /auth/resend', {
-    operation: 'resend',
+  endpoint('resend', 'POST /auth/resend', {
     summary: 'Mail the confirmation code again',
     description: 'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
     guard: 'none',
@@ -88,8 +86,7 @@ export const recoveryEndpoints = [
     handle: mailCode('signup'),
   }),
 
-  endpoint('POST /auth/verify', {
-    operation: 'verify',
+  endpoint('verify', 'POST /auth/verify', {
     summary: 'Exchange a mailed code for a session',
     description:
       'Takes the code that was mailed after sign-up, which confirms the address, or for a forgotten password: set a ' +
@@ -120,8 +117,7 @@ export const recoveryEndpoints = [
     },
   }),
 
-  endpoint('POST /auth/password', {
-    operation: 'changePassword',
+  endpoint('changePassword', 'POST /auth/password', {
     summary: 'Set a new password',
     description:
       'Sets the password of the caller and ends all other sessions. This needs a sign-in or a mailed code within the ' +

@@ -9,8 +9,7 @@ const effect =
 const callers = 'API keys get 401 here, and so does a caller whose own session has ended.';
 
 export const sessionEndpoints = [
-  endpoint('GET /me/sessions', {
-    operation: 'listSessions',
+  endpoint('listSessions', 'GET /me/sessions', {
     summary: 'List where the caller is signed in',
     description: `One entry for each device, last used first. Expired sessions are left out. ${callers}`,
     guard: 'user',
@@ -18,16 +17,14 @@ export const sessionEndpoints = [
     handle: async ({ context, caller }) => ({ data: await context.data.call(caller, 'list_sessions') }),
   }),
 
-  endpoint('DELETE /me/sessions', {
-    operation: 'endOtherSessions',
+  endpoint('endOtherSessions', 'DELETE /me/sessions', {
     summary: 'Sign out all other devices',
     description: `Ends all sessions of the caller except the current one. ${effect} ${callers}`,
     guard: 'user',
     handle: ({ context, caller }) => context.data.call(caller, 'end_sessions'),
   }),
 
-  endpoint('DELETE /me/sessions/{id}', {
-    operation: 'endSession',
+  endpoint('endSession', 'DELETE /me/sessions/{id}', {
     summary: 'Sign out one device',
     description: `Ends one session of the caller, which may be the current one. ${effect} ${callers}`,
     guard: 'user',

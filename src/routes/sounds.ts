@@ -67,8 +67,7 @@ const SoundQuery = z
   });
 
 export const soundEndpoints = [
-  endpoint('GET /sounds', {
-    operation: 'listSounds',
+  endpoint('listSounds', 'GET /sounds', {
     summary: 'List sounds',
     description:
       'Active sounds by sort order, then most recent first. Page through them with `next_cursor`: every sound ' +
@@ -82,8 +81,7 @@ export const soundEndpoints = [
       context.data.service.json(caller, 'list_sounds', { filters: JSON.stringify(query) }),
   }),
 
-  endpoint('GET /sounds/{id}', {
-    operation: 'getSound',
+  endpoint('getSound', 'GET /sounds/{id}', {
     summary: 'Sound with signed audio URL',
     description:
       'The signed URLs are valid for 5 minutes. Request them right before playback; do not cache them. An unknown id ' +
@@ -118,8 +116,7 @@ export const soundEndpoints = [
     },
   }),
 
-  endpoint('POST /sounds/files', {
-    operation: 'signSoundFiles',
+  endpoint('signSoundFiles', 'POST /sounds/files', {
     summary: 'Signed URLs of many sounds',
     description:
       'For downloads: the files of up to 50 sounds, in the requested order; unknown and inactive sounds are left ' +

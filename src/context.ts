@@ -20,7 +20,6 @@ import { createLastSeen } from './supabase/last-seen.ts';
 import { createReadiness, type Readiness } from './supabase/readiness.ts';
 import { withReplica } from './supabase/replica.ts';
 
-/** Dependencies of the app. */
 export interface Context {
   readonly config: Config;
   readonly log: Logger;

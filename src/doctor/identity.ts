@@ -5,7 +5,6 @@ import { isLocal, mayNotExecute, secretKey } from './project.ts';
 import { failed, NotChecked, Problem, reasonOf, Warning } from './result.ts';
 import { check, forwardedAddress, type Run } from './run.ts';
 
-/** Calls a function that the service alone may call. */
 export async function callAsService(run: Run, name: string, body: object): Promise<unknown> {
   const answer = await run.askAsService(`/rest/v1/rpc/${name}`, { body });
   if (answer.status < 300) return answer.body;

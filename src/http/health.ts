@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
 
-/** Answers /healthz while the process runs. */
 export const alive: RequestHandler = (_req, res) => {
   res.set('Cache-Control', 'no-store').json({ status: 'ok' });
 };

@@ -26,7 +26,6 @@ const body = JSON.stringify(
 );
 const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close`;
 
-/** Creates the HTTP server around the app; it does not listen yet. */
 export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Server {
   const responses = new WeakMap<Socket, ServerResponse>();
 

@@ -19,5 +19,4 @@ export function measureRequests(metrics: Metrics): RequestHandler {
   };
 }
 
-/** Bucket of the request limit for each kind of credential. */
 const bucketOf = { jwt: 'user', api_key: 'api_key', none: 'address' };

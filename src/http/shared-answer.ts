@@ -26,7 +26,6 @@ export class SharedAnswer {
     this.#etag = weakETag(this.#bytes);
   }
 
-  /** Sends the response, or 304 if the client already has it. */
   send(req: Request, res: Response) {
     res.set('ETag', this.#etag).vary('Accept-Encoding').type(this.#type);
     const mayCompress = !res.hasHeader('Content-Encoding') && req.acceptsEncodings('gzip');

@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Maximum number of concurrent executions of one read. More would burden a database that is already slow. */
 const concurrency = 4;
 
-/** Requests that wait for one execution. */
 type Requests = { youngest: () => Promise<unknown> };
 
 /**

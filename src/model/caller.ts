@@ -1,6 +1,5 @@
 import { tokenRejected } from '../errors.ts';
 
-/** Caller of a request, from its credential. */
 export type Caller = UserCaller | KeyCaller;
 
 export type UserCaller = Readonly<{

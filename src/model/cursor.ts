@@ -26,7 +26,6 @@ export const cursor = z.string({ error: 'must be given once' }).transform((value
   return z.NEVER;
 });
 
-/** Orders of GET /sounds besides the default. */
 export const soundOrder = z
   .enum(['newest', 'title', 'popular'], 'must be newest, title or popular, given once')
   .meta({ id: 'SoundOrder' });

@@ -16,7 +16,6 @@ export const Profile = z
   })
   .meta({ id: 'Profile' });
 
-/** Customer, as the database returns it. */
 export const Customer = Profile.extend({
   phone: optionalText('+491701234567'),
   provider: optionalText('email'),

@@ -42,7 +42,6 @@ export const RefreshedSession = z
 const Session = RefreshedSession.extend({ user: UserOfSession }).meta({ id: 'Session' });
 export const SessionResponse = z.object({ data: Session }).meta({ id: 'SessionResponse' });
 
-/** Session of a device in the list of the caller. */
 export const DeviceSession = z
   .object({
     id: z.guid().meta({ examples: ['3e1f7a0c-5b6d-4c8e-9f10-2a3b4c5d6e7f'] }),

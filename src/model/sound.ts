@@ -58,7 +58,6 @@ const isLocked = z.boolean().meta({
   examples: [false],
 });
 
-/** Measurements of a recording. */
 export const audioFacts = {
   loudness_lufs: z.nullable(z.number()).meta({
     description: 'Integrated loudness in LUFS (EBU R 128). Null if it was not measured, or for silence.',

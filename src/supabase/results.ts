@@ -60,7 +60,6 @@ const results = {
   update_customer: object(Customer),
 };
 
-/** SQL function that the gateway calls. */
 export type CalledFunction = keyof typeof results;
 
 export type Result<Name extends CalledFunction> = NonNullable<(typeof results)[Name]['type']>;

@@ -47,7 +47,6 @@ function reasonForNoMail(thrown: unknown): string | null {
   return error.code === 'over_request_rate_limit' ? null : error.code;
 }
 
-/** Returns the calls that recover, change and delete accounts at Supabase Auth. */
 export function createAccounts(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,

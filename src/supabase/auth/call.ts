@@ -5,7 +5,6 @@ import { requestContext } from '../../request-context.ts';
 import type { Fetch } from '../fetch.ts';
 import { userAgentFor } from './user-agent.ts';
 
-/** Error response of Auth. */
 export class AuthError extends Error {
   readonly status: number;
   /** Code, or the `error` of OAuth-style errors. Empty if a proxy in front of Auth answered. */
@@ -32,7 +31,6 @@ type CallOptions = Readonly<{
   bearer?: string;
   /** Sends the secret key as bearer, which admin calls need with legacy keys. */
   asService?: true;
-  /** Aborts the call before its deadline. */
   signal?: AbortSignal;
 }>;
 

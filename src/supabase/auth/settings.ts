@@ -14,7 +14,6 @@ const ageMs = 60_000;
 /** Timeout. Short, because apps wait for the settings when they start. */
 const timeoutMs = 2_000;
 
-/** Returns the reader of the public settings of Auth. */
 export function createSettings(call: AuthCall): () => Promise<Settings> {
   const known = new LRUCache<'settings', Settings>({
     max: 1,

@@ -7,7 +7,6 @@ import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
 import { minimumDelay } from './timing.ts';
 
-/** Returns the calls for sessions at Supabase Auth. */
 export function createSessions(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,

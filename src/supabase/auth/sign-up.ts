@@ -6,7 +6,6 @@ import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
 import { minimumDelay } from './timing.ts';
 
-/** Returns the call that creates accounts at Supabase Auth with e-mail address and password. */
 export function createSignUp(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,

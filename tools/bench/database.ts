@@ -5,11 +5,11 @@ import { median } from 'simple-statistics';
 import { type Explainer, indexesRead, openExplainer, rowsRead, tablesScanned } from './explain.ts';
 import { COLLECTOR_FAVORITES, LARGE, load } from './load.ts';
 import { milliseconds, verdict, whole } from './report.ts';
-import { isSearch, plainRead, type Statement, statements, tablesReadWhole } from './statements.ts';
+import { isSearch, pageAfter, plainRead, type Statement, statements, tablesReadWhole } from './statements.ts';
 
 const pageSize = 50;
 const pages = 1_000;
-/** Maximum cost of the last page, as a multiple of page 1. */
+/** Maximum cost of the last page, as a multiple of page 2, which has a cursor, too. */
 const pageRatioMax = 1.2;
 /** Maximum cost of a search that must read all titles, as a multiple of reading them. */
 const titlesRatioMax = 2;
@@ -79,18 +79,23 @@ export async function databaseSection(): Promise<{ summary: string; section: str
   await load(databaseUrl, LARGE);
   const sql = postgres(databaseUrl, { max: 1 });
   stack.defer(() => sql.end());
-  const [far] = await sql`
-    select id, created_at from public.sounds where is_active
-    order by sort_order, created_at desc offset ${(pages - 1) * pageSize - 1} limit 1`;
-  const list = statements(far?.['created_at'].toISOString(), far?.['id']);
+  const lastOf = async (page: number) => {
+    const [last] = await sql`
+      select id, created_at from public.sounds where is_active
+      order by sort_order, created_at desc offset ${page * pageSize - 1} limit 1`;
+    return { id: last?.['id'], cursor: last?.['created_at'].toISOString() };
+  };
+  const far = await lastOf(pages - 1);
+  const list = statements(far.cursor, far.id);
   const explainer = await openExplainer(databaseUrl);
   stack.defer(explainer.end);
   const rows: Measured[] = [];
   for (const statement of list) rows.push(await measure(explainer, statement));
-  const [first = Number.NaN, last = Number.NaN] = await inTurns(explainer, list.slice(0, 2), 101);
+  const near = pageAfter((await lastOf(1)).cursor);
+  const [second = Number.NaN, last = Number.NaN] = await inTurns(explainer, [near, pageAfter(far.cursor)], 101);
   const problems = rows.flatMap(problemsOf);
-  if (last / first > pageRatioMax) problems.push(`Page ${pages} takes ${last / first} times as long as page 1.`);
-  return { summary: summaryOf(rows), section: sectionOf(rows, last / first), problems };
+  if (last / second > pageRatioMax) problems.push(`Page ${pages} takes ${last / second} times as long as page 2.`);
+  return { summary: summaryOf(rows), section: sectionOf(rows, last / second), problems };
 }
 
 function summaryOf(rows: Measured[]): string {
@@ -106,7 +111,7 @@ function sectionOf(rows: Measured[], pageRatio: number): string {
   const lines = rows.map((row) => [
     row.name,
     milliseconds(row.ms),
-    row.msMax === null ? `${titlesRatioMax} × all titles` : milliseconds(row.msMax),
+    (row.msMax === null ? `${titlesRatioMax} × all titles` : milliseconds(row.msMax)) + (row.why ? `: ${row.why}` : ''),
     verdict(row.ms <= limitOf(row)),
     row.plainMs === null ? '' : `${(row.ms / row.plainMs).toFixed(1)} ×`,
   ]);
@@ -122,7 +127,7 @@ ${markdownTable([
   [
     `Page ${whole(pages)} of GET /sounds`,
     '',
-    `${pageRatioMax} × page 1`,
+    `${pageRatioMax} × page 2`,
     verdict(pageRatio <= pageRatioMax),
     `${pageRatio.toFixed(2)} ×`,
   ],

@@ -10,19 +10,20 @@ export interface Statement {
   index: RegExp;
   /** Time limit in the database. Null: the limit is a multiple of reading all titles. */
   msMax: number | null;
+  /** Reason why the limit is higher than that of similar requests. */
+  why?: string | undefined;
 }
+
+type Limit = Statement['msMax'] | [msMax: number, why: string];
 
 const anon: Caller = { role: 'anon' };
 const user: Caller = { role: 'authenticated', user: COLLECTOR };
 const service: Caller = { role: 'service_role' };
 
-const call = (name: string, caller: Caller, sql: string, index: RegExp, msMax: number | null = 1): Statement => ({
-  name,
-  caller,
-  sql: `select public.${sql}`,
-  index,
-  msMax,
-});
+function call(name: string, caller: Caller, sql: string, index: RegExp, limit: Limit = 1): Statement {
+  const [msMax, why] = Array.isArray(limit) ? limit : [limit];
+  return { name, caller, sql: `select public.${sql}`, index, msMax, why };
+}
 
 type Query = Partial<
   Record<'search' | 'category' | 'include_children' | 'featured' | 'cursor' | 'sort' | 'q' | 'min_duration', string>
@@ -32,15 +33,17 @@ function page(query: Query, index: RegExp): Statement {
   const shown = Object.entries(query).map(([name, value]) => `${name}=${name === 'cursor' ? '…' : value}`);
   const filters = JSON.stringify(query);
   const name = ['GET /sounds', ...(shown.length > 0 ? [shown.join('&')] : [])].join('?');
-  return call(name, service, `list_sounds('${filters}')`, index, msMaxOf(query));
+  return call(name, service, `list_sounds('${filters}')`, index, limitOf(query));
 }
 
 /** Returns the time limit. A search of one or two letters may have to read all titles, because no index covers it. */
-function msMaxOf({ search = '', category, sort, tag, q, min_duration }: Query): number | null {
-  if (q !== undefined) return search === '' ? 40 : 80;
+function limitOf({ search = '', category, include_children, cursor, sort, tag, q, min_duration }: Query): Limit {
+  if (q !== undefined && search !== '') return [120, 'also reads every title that contains the text'];
+  if (q !== undefined) return [60, 'reads every sound with the words, to rank them'];
   if (sort ?? tag ?? min_duration) return 6;
-  if (search === '') return 2;
-  return search.length < 3 && category === undefined ? null : 12;
+  if (search !== '') return search.length < 3 && category === undefined ? null : 12;
+  if (include_children) return [4, 'merges one range for each sub-intention'];
+  return cursor === undefined ? 2 : [3, 'finds the position of the cursor first'];
 }
 
 const search = (term: string) => page({ search: term }, /^sounds_list$|^sounds_title$/);
@@ -59,6 +62,9 @@ const hundredPositions = `(
   select jsonb_agg(jsonb_build_object('sound_id', id, 'position_sec', 60, 'updated_at', now()))
   from (select id from public.sounds order by id limit 100) as sound)`;
 
+/** Returns the statement of the page behind a cursor. */
+export const pageAfter = (cursor: string) => page({ cursor }, /^sounds_list$/);
+
 /**
  * Returns the statements behind the endpoints.
  * @param cursor `created_at` of a sound far into the list
@@ -67,7 +73,7 @@ const hundredPositions = `(
  */
 export const statements = (cursor: string, sound: string, player = COLLECTOR): Statement[] => [
   page({}, /^sounds_list$/),
-  page({ cursor }, /^sounds_list$/),
+  pageAfter(cursor),
   page(withChildren, /^sounds_category$/),
   page({ ...withChildren, cursor }, /^sounds_category$/),
   page({ featured: 'true' }, /^sounds_featured$/),
@@ -134,8 +140,8 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
   call('GET /progress', user, 'list_progress()', /^progress_/, 4),
   call('PUT /progress', user, `save_progress(${hundredPositions})`, /^sounds_pkey$/, 15),
   call('GET /categories', anon, 'list_categories()', /^categories_/, 4),
-  call('GET /home', service, 'list_home_sections()', /^sounds_category$/, 8),
-  call('GET /favorites', user, 'list_favorites()', /^favorites_/, 18),
+  call('GET /home', service, 'list_home_sections()', /^sounds_category$/, [10, 'fills twenty sections']),
+  call('GET /favorites', user, 'list_favorites()', /^favorites_/, [25, 'returns the whole list, here of 2,000']),
   call('POST /favorites', user, `add_favorite('${sound}')`, /^sounds_pkey$/),
   call('DELETE /favorites/{id}', user, `remove_favorite('${sound}')`, /^favorites_/),
   call('GET /me/customer', user, 'get_customer()', /^customers_pkey$/),

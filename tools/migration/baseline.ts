@@ -4,8 +4,8 @@ import { PROJECT } from './databases.ts';
 const BASELINE = '20261122200000_baseline.sql';
 
 /**
- * Writes the schema files, in the order of their names, into the baseline. Allowed only before the first release,
- * because it changes a migration that databases may have applied.
+ * Writes the schema files, in the order of their names, into the baseline, without the comments between statements.
+ * Allowed only before the first release, because it changes a migration that databases may have applied.
  * @param project the folder that holds `supabase/`
  * @throws if a later migration exists
  */
@@ -19,8 +19,12 @@ export function writeBaseline(project = PROJECT): string {
   const schemas = new URL('supabase/schemas/', project);
   const parts = readdirSync(schemas)
     .toSorted()
-    .map((file) => `-- supabase/schemas/${file}\n\n${readFileSync(new URL(file, schemas), 'utf8')}`);
-  const header = '-- Generated from supabase/schemas by npm run migration -- --baseline. Do not edit.';
-  writeFileSync(new URL(BASELINE, migrations), [header, ...parts].join('\n\n'));
+    .map((file) => {
+      const statements = readFileSync(new URL(file, schemas), 'utf8').replaceAll(/^--.*\n/gm, '');
+      return `-- supabase/schemas/${file}\n\n${statements.trim()}\n`;
+    });
+  const header =
+    '-- Generated from supabase/schemas, which has comments, by npm run migration -- --baseline. Do not edit.';
+  writeFileSync(new URL(BASELINE, migrations), [`${header}\n`, ...parts].join('\n'));
   return `Wrote supabase/migrations/${BASELINE}.`;
 }

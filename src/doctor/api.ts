@@ -33,7 +33,7 @@ export const apiKeys = check('API keys', [accessToken], async (run) => {
   const key = await callAsService(run, 'doctor_issue_key', { account: run.account.id });
   if (typeof key !== 'string') throw new Problem('No API key could be issued.', remedy);
   if (!(await isAccepted())) throw new Problem('An API key that was just issued is rejected.', remedy);
-  await callAsService(run, 'doctor_revoke_key', { prefix: key.slice(0, 16) });
+  await callAsService(run, 'doctor_revoke_keys', { account: run.account.id });
   if (await isAccepted()) throw new Problem('A revoked API key is still accepted.', remedy);
   return 'One was issued, used and revoked.';
 });

@@ -248,8 +248,8 @@ isOneToOne: false
 "doctor_report":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
-"doctor_revoke_key":
-{ Args: { "prefix": string }; Returns: boolean
+"doctor_revoke_keys":
+{ Args: { "account": string }; Returns: number
                            },
 "doctor_session_addresses":
 { Args: { "account": string }; Returns: Json

@@ -1,18 +1,10 @@
--- Generated from supabase/schemas by npm run migration -- --baseline. Do not edit.
+-- Generated from supabase/schemas, which has comments, by npm run migration -- --baseline. Do not edit.
 
 -- supabase/schemas/10_foundations.sql
-
--- Schemas, extensions, default privileges and the helpers that all other files use.
---
--- public   is exposed by the API: tables under row-level security, and invoker functions;
--- private  is not exposed: definer functions behind the public ones, tables without grants, and one view for each
---          resource of the API, with its fields as columns;
--- admin    is not exposed: views and functions for administrators in the dashboard.
 
 create schema private;
 comment on schema private is
   'Internal tables and functions, not exposed by the API. Edit a table only if its comment says so.';
--- Roles need usage to run the private functions behind public ones. PostgREST exposes neither schema.
 grant usage on schema private to anon, authenticated, service_role;
 
 create schema admin;
@@ -24,14 +16,11 @@ create extension if not exists pg_trgm with schema extensions;
 create extension if not exists unaccent with schema extensions;
 create extension if not exists fuzzystrmatch with schema extensions;
 
--- Global on purpose, because the defaults of one schema cannot take away PUBLIC's right to execute functions.
 alter default privileges revoke execute on functions from public;
--- Projects made before 2026 grant new objects in public to the API roles by default.
 alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
 alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;
 alter default privileges in schema public revoke execute on functions from anon, authenticated, service_role;
 
--- Never sets an earlier time, because created_at of a customer is from Auth's clock, which may be ahead.
 create function private.set_updated_at() returns trigger language plpgsql set search_path = '' as $$
 begin
   new.updated_at := greatest(now(), old.updated_at);
@@ -39,7 +28,6 @@ begin
 end
 $$;
 
--- Uses PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
 language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
 comment on function private.iso_time is 'Formats a time as in API responses, for example 2026-06-23T09:30:00.000Z.';
@@ -61,7 +49,6 @@ create function private.trimmed(value text) returns text
 language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
 comment on function private.trimmed is 'Removes white space (see private.is_proper_name) from both ends of a text.';
 
--- Functions about the caller's data call this first, because an access token outlives its account by up to an hour.
 create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
@@ -73,8 +60,6 @@ end
 $$;
 comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
--- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
--- takes the lock before it locks rows, so that writers cannot deadlock.
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
@@ -90,13 +75,8 @@ $$;
 grant execute on function private.iso_time, private.is_proper_name, private.is_slug to authenticated, service_role;
 grant execute on function private.trimmed, private.require_account to authenticated;
 
-
 -- supabase/schemas/12_search_words.sql
 
--- Folds texts for searches ("Schöne Straße" to "schone strasse", "432Hz" to "432 hz"), in this order: compatible forms
--- ("ﬁ", "①"), Hebrew points, Arabic vowel marks, tatweel and nukta, letters and nasals that are written in several
--- ways, digits of all scripts, accents and case. Names the dictionary of unaccent, because the form without it is not
--- immutable.
 create function private.fold_for_search(value text) returns text language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
@@ -120,8 +100,6 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
--- Splits a text into words of at most 50 characters. Lists the separators, because character classes depend on the
--- locale. Splits scripts without spaces, and Hangul, into pairs of letters. In SQL an import takes 1.5 times as long.
 create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text :=
@@ -136,8 +114,6 @@ begin
 end
 $$;
 
--- Builds the search index of a sound: all words, words of the title also with the prefix "=", words of tags with "#",
--- and the category with "/". Uses prefixes, because Postgres ignores weights of words without positions.
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
@@ -152,13 +128,8 @@ $$;
 
 grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;
 
-
 -- supabase/schemas/20_customers.sql
 
--- One customer for each account.
-
--- Accepts the same addresses as src/model/customer.ts. Lists white space and invisible characters, because \s differs
--- between JavaScript and Postgres.
 create function private.is_https_address(value text) returns boolean language sql immutable set search_path = '' as $$
   select char_length(value) <= 2048 and value ~ (
     '^[Hh][Tt][Tt][Pp][Ss]://'
@@ -225,10 +196,8 @@ alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
 create policy "Customers update their own record" on public.customers
   for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
--- Auth issues tokens with a client_id to apps that a user allows to know their address. They must not do anything else.
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
--- Grants no insert or delete, because triggers create and delete rows with the account.
 grant select on public.customers to authenticated;
 grant update (full_name, avatar_url, phone, locale, country, marketing_opt_in) on public.customers to authenticated;
 grant select, update on public.customers to service_role;
@@ -241,8 +210,7 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    private.iso_time(case when premium_until < '9999-12-31 23:59:59.999+00' or premium_until is null then premium_until
-      else '9999-12-31 23:59:59.999+00' end) as premium_until
+    case when premium_until is not null then private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00')) end as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
@@ -272,7 +240,6 @@ end
 $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
--- If two events have the same as_of, the later end wins, so that the order of their arrival does not matter.
 create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
 language sql volatile set search_path = '' as $$
   update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
@@ -290,19 +257,18 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
 
--- Runs as definer, because customers cannot write last_seen_at.
 create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
 begin
-  select last_seen_at into seen_before from public.customers
-    where id = auth.uid() and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
-    for no key update;
+  update public.customers as customer set last_seen_at = now() from public.customers as before
+    where customer.id = auth.uid() and before.id = customer.id
+      and (customer.last_seen_at is null or customer.last_seen_at < now() - interval '15 minutes')
+    returning before.last_seen_at into seen_before;
   if not found then
     return false;
   end if;
-  update public.customers set last_seen_at = now() where id = auth.uid();
   if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
     insert into private.visitors_by_day as counter values (today, 1) on conflict (day) do update set visitors = counter.visitors + 1;
   end if;
@@ -319,12 +285,8 @@ grant execute on function private.is_premium to authenticated;
 grant execute on function public.set_premium to service_role;
 grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;
 
-
 -- supabase/schemas/21_accounts.sql
 
--- Triggers on auth.users create, change and delete the customer with the account. Foreign keys delete its other rows.
-
--- Clips or omits values that the table would reject, because an error in a trigger on auth.users fails the sign-up.
 create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
   select row(
     account.id,
@@ -355,7 +317,6 @@ end
 $$;
 create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
 
--- Rejects the deletion of a customer, because the account would never get another one.
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
@@ -388,11 +349,6 @@ create trigger customers_keep_mirrored before update of email, provider, source 
   when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
   execute function private.keep_mirrored();
 
--- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
--- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a
--- sign-in after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so
--- an attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
--- without email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
   -- Auth replaces addresses by hashes when it soft-deletes an account.
@@ -406,7 +362,6 @@ comment on function private.refuse_at_auth is 'Rejects a call of Auth with the m
 
 create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
   execute function private.refuse_at_auth('The service does not support second factors.');
--- The Auth of older projects has no passkeys.
 do $$
 begin
   if to_regclass('auth.webauthn_credentials') is not null then
@@ -415,7 +370,6 @@ begin
   end if;
 end
 $$;
--- Uses JSON, because older projects lack these columns. Runs after the insert, when JSON includes generated columns.
 create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
   when (to_jsonb(new) ->> 'oauth_client_id' is not null)
   execute function private.refuse_at_auth('The service does not open sessions for other apps.');
@@ -434,9 +388,6 @@ create trigger sounds_service_refuse_phone before insert on auth.users for each 
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
 
--- Removes the unverified address of another account from an identity. Auth creates an account without an address for
--- such an ID token; with the address in the identity, a sign-in of its owner with a provider would find two accounts
--- and fail. Keeps the identity, because Auth would otherwise create another account at each attempt.
 create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
@@ -449,8 +400,6 @@ create trigger sounds_service_withhold_address before insert or update of identi
   when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
--- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of
--- the account, or of one of its identities.
 create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (
@@ -467,9 +416,6 @@ $$;
 create trigger sounds_service_refuse_link before insert on auth.identities for each row
   when (new.provider not in ('email', 'phone')) execute function private.refuse_link();
 
--- Confirming an address resets password, sessions, unverified identities, name and picture, because an attacker may
--- have signed up with the address. An account that is created and confirmed in one transaction (without confirmations,
--- or by an administrator) keeps them. A setting names such accounts until the transaction ends.
 create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
@@ -485,8 +431,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Returns true for an unconfirmed account of the current transaction.';
 
--- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. Copies name and
--- picture of a verified identity, or clears them, only on confirmation, because the customer may change them later.
 create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers := private.customer_of(new);
@@ -533,8 +477,6 @@ $$;
 create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
   when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
 
--- Reduces long metadata to a clipped name and the keys that Auth writes. Metadata is part of every access token and
--- anyone can send some with a sign-up to Auth, so tokens could become longer than the gateway accepts.
 create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
 begin
   select coalesce(
@@ -545,13 +487,10 @@ begin
   return new;
 end
 $$;
--- Counts six bytes for <, > and &, as Auth escapes them in a token. Google and Apple send less than 1,000 bytes.
 create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
 
--- customers.is_active = false bans the account at Auth until the end of 9999, because Auth cannot read 'infinity'. Auth
--- has one ban for each account, so this table keeps a ban that was set in the dashboard.
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
   banned_until timestamptz not null
@@ -575,14 +514,11 @@ $$;
 create trigger customers_apply_activation after update of is_active on public.customers for each row
   when (old.is_active is distinct from new.is_active) execute function private.apply_activation();
 
--- Moves a ban that is set in the dashboard to suspended_bans. Lifting a ban there does not activate the customer.
 create function private.suspend_ban() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
     delete from private.suspended_bans where customer_id = new.id;
-    if new.banned_until is not null then
-      insert into private.suspended_bans values (new.id, new.banned_until);
-    end if;
+    insert into private.suspended_bans select new.id, new.banned_until where new.banned_until is not null;
     new.banned_until := '9999-12-31 00:00:00+00';
   end if;
   return new;
@@ -592,12 +528,11 @@ create trigger sounds_service_suspend_ban before update of banned_until on auth.
   when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
--- Deletes log entries of Auth about a deleted account, because they contain names, e-mail and IP addresses.
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
   return null;
--- Lets the deletion succeed if the table is missing or read-only for the service.
+  -- Lets the deletion succeed if the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
   raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
   return null;
@@ -605,7 +540,6 @@ end
 $$;
 create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
 
--- Has one row for each deletion, because inserts do not wait for each other, unlike updates of a counter.
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
@@ -623,13 +557,8 @@ create trigger customers_count_deleted after delete on public.customers for each
   when (old.email is null or old.email not like '%@doctor.invalid') -- private.is_doctors_account
   execute function private.count_deleted_account();
 
-
 -- supabase/schemas/22_sessions.sql
 
--- Sessions of the caller, one for each device. Auth has no API for them.
-
--- Rejects a session that has ended, because its access token lives on for up to an hour, in which a thief could end
--- all other sessions.
 create function private.current_session() returns uuid language plpgsql stable security definer set search_path = '' as $$
 declare
   current_id constant uuid := (
@@ -683,10 +612,7 @@ comment on function public.end_sessions is 'Ends a session of the caller, by def
 
 grant execute on function private.list_sessions, public.list_sessions, private.end_sessions, public.end_sessions to authenticated;
 
-
 -- supabase/schemas/30_categories.sql
-
--- Intentions (categories) and their sub-intentions. There are only two levels.
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
@@ -717,7 +643,6 @@ create trigger categories_serialize_writers
 create trigger categories_set_updated_at before update on public.categories for each row when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
--- Locks the parent, so that it cannot become a child in a concurrent transaction.
 create function private.check_category_depth() returns trigger language plpgsql set search_path = '' as $$
 declare
   grandparent uuid;
@@ -738,7 +663,6 @@ create trigger categories_check_depth
   before insert or update of parent_id on public.categories for each row when (new.parent_id is not null)
   execute function private.check_category_depth();
 
--- Runs as definer, because a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
 language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
 
@@ -767,8 +691,6 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'Category with its children in API responses, in display order.';
 
--- Runs as definer, because guests have no grant on the table. Without sequential scans it takes 2.0 ms instead of 9.7
--- (500 categories, 100,000 sounds).
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$
   select to_json(array(select category from private.category as category))
@@ -777,23 +699,18 @@ $$;
 create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
--- Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  return category_slug || case when include_children then array(
-    select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)
-  ) end;
+  return category_slug || case when include_children then
+    array(select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)) end;
 end
 $$;
 
 grant execute on function private.is_category_active to authenticated;
 grant execute on function private.list_categories, public.list_categories to anon, authenticated, service_role;
 
-
 -- supabase/schemas/31_sounds.sql
-
--- The catalogue. created_at is also the cursor of GET /sounds, so it is unique, has milliseconds and is never reused.
 
 create function private.are_tags(tags text[]) returns boolean language sql immutable set search_path = '' as $$
   select cardinality(tags) <= 50 and coalesce(array_ndims(tags), 1) = 1
@@ -847,8 +764,6 @@ create table public.sounds (
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
--- Indexes in list order cover filters and id, so that a page needs only the index. They include the title for searches
--- of one or two letters, which no trigram index supports (11 ms for 100,000 sounds).
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
 create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title) where is_active;
 create index sounds_category on public.sounds (category, list_rank, created_at) include (id, search_title, is_active, is_featured);
@@ -896,7 +811,6 @@ grant select, insert, update, delete on public.sounds to service_role;
 create trigger sounds_serialize_writers
   before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
 
--- Converts empty texts, which the CSV import of the dashboard writes for empty cells, to null.
 create function private.empty_to_null() returns trigger language plpgsql set search_path = '' as $$
 declare
   emptied constant jsonb := (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title');
@@ -908,45 +822,35 @@ create trigger sounds_empty_to_null before insert or update on public.sounds for
 
 create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
 
--- Rejects a path that begins with the bucket, unless a folder in the bucket has that name and the file exists.
 create function private.refuse_bucket_in_path() returns trigger language plpgsql set search_path = '' as $$
 declare
-  column_name text;
-  bucket text;
-  path text;
+  path constant text := to_jsonb(new) ->> tg_argv[0];
 begin
-  for column_name, bucket, path in values ('audio_path', 'audio', new.audio_path), ('cover_image_path', 'covers', new.cover_image_path)
-  loop
-    if starts_with(path, bucket || '/') and not exists (select from storage.objects where bucket_id = bucket and name = path) then
-      raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
-        column_name, substr(path, char_length(bucket) + 2), path
-        using errcode = 'check_violation', constraint = column_name || '_does_not_begin_with_the_bucket';
-    end if;
-  end loop;
+  if not exists (select from storage.objects where bucket_id = tg_argv[1] and name = path) then
+    raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
+      tg_argv[0], substr(path, char_length(tg_argv[1]) + 2), path
+      using errcode = 'check_violation', constraint = tg_argv[0] || '_does_not_begin_with_the_bucket';
+  end if;
   return new;
 end
 $$;
-create trigger sounds_refuse_bucket_in_path before insert or update of audio_path, cover_image_path on public.sounds for each row
-  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path();
+create trigger sounds_refuse_bucket_in_audio_path before insert or update of audio_path on public.sounds for each row
+  when (new.audio_path like 'audio/%') execute function private.refuse_bucket_in_path('audio_path', 'audio');
+create trigger sounds_refuse_bucket_in_cover_image_path before insert or update of cover_image_path on public.sounds for each row
+  when (new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
--- Removes the facts of a file when the sound gets another one, because facts of the wrong file are worse than none.
 create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
 begin
-  if old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform then
-    new.loudness_lufs := null;
-    new.true_peak_dbtp := null;
-    new.waveform := null;
-  end if;
-  if old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder then
-    new.cover_placeholder := null;
-  end if;
-  return new;
+  return jsonb_populate_record(new, tg_argv[0]::jsonb);
 end
 $$;
-create trigger sounds_forget_facts before update of audio_path, cover_image_path on public.sounds for each row
-  execute function private.forget_facts();
+create trigger sounds_forget_audio_facts before update of audio_path on public.sounds for each row
+  when (old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform)
+  execute function private.forget_facts('{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
+create trigger sounds_forget_cover_facts before update of cover_image_path on public.sounds for each row
+  when (old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder)
+  execute function private.forget_facts('{"cover_placeholder": null}');
 
--- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (
   sound_id uuid primary key references public.sounds (id) on delete cascade,
   plays bigint not null default 0
@@ -956,13 +860,11 @@ comment on table public.play_counts is 'Number of plays of each sound. A sound w
 comment on column public.play_counts.plays is 'Number of plays. Can be edited; later plays are added to the new value.';
 
 alter table public.play_counts enable row level security;
--- Hides counts of hidden sounds, because the inner query runs under the policies of sounds.
 create policy "Users read play counts of sounds they see" on public.play_counts
   for select to authenticated using (exists (select from public.sounds where id = sound_id));
 grant select on public.play_counts to authenticated;
 grant select, insert, update, delete on public.play_counts to service_role;
 
--- Positions of deleted sounds, because cursors may name them and their created_at must not be reused.
 create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
@@ -979,9 +881,6 @@ create trigger sounds_keep_position_of_deleted after delete on public.sounds for
 create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
   when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
--- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 20 taken milliseconds
--- until the transaction ends, because an import of n equal values would take n² steps (5,000 rows take 1 s).
--- Without sequential scans an import of 5,000 sounds into an empty table takes 5.0 s instead of 7.2.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
@@ -993,9 +892,7 @@ begin
   if tg_op = 'INSERT' and exists (select from public.sounds where id = new.id and created_at = new.created_at) then
     return new; -- an upsert that does not change it
   end if;
-  if taken @> new.created_at then
-    select known into run from unnest(taken) as known where known @> new.created_at;
-  end if;
+  select known into run from unnest(taken) as known where known @> new.created_at;
   free := coalesce(upper(run), new.created_at);
   while free = (select created_at from public.sounds where created_at >= free order by created_at limit 1)
     or exists (select from private.former_positions where created_at = free)
@@ -1019,11 +916,7 @@ create trigger sounds_assign_created_at_of_moved
 
 grant execute on function private.are_tags, private.is_file_path, private.is_waveform to authenticated, service_role;
 
-
 -- supabase/schemas/32_lists.sql
-
--- Lists of the catalogue. They are definer functions that filter is_active, because with row-level security the planner
--- does not use the trigram index. Each returns one json value, because PostgREST limits the number of rows.
 
 create view private.sound with (security_invoker = true) as
   select sound.id, sound.title, sound.description, sound.bowl_note, sound.frequency_hz, sound.duration_sec,
@@ -1056,8 +949,6 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
 grant select on private.sound_preview to authenticated;
 
--- Reads parameters from an object, because PostgREST reads an argument of a GET such as "in.(a)" as a filter. #>> also
--- reads a JSON string, which some releases pass. Cuts values, because users may call it without the gateway.
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
   q text, ids uuid[], sort text, "limit" integer, cursor jsonb
@@ -1081,9 +972,6 @@ begin
 end
 $$;
 
--- Returns the position of the sound whose created_at is the cursor, also if the sound was deleted. The rank is null if
--- no sound had this time. Clients may cut the fraction, so a full second means the last sound of that second in list
--- order.
 create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
 declare
   given constant timestamptz := moment;
@@ -1098,7 +986,6 @@ begin
 end
 $$;
 
--- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare
@@ -1118,9 +1005,6 @@ exception
 end
 $$;
 
--- Returns a page of active sounds, and the cursor of the next one. With force_custom_plan the planner sees the
--- arguments, drops null filters and other orders, and reads one index range, or one for each slug of a category. The
--- order by plays has two parts: sounds with plays, then the others, newest first.
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -1193,7 +1077,6 @@ begin
 end
 $$;
 
--- Uses a subquery for each row, because for a join the planner may read the whole table.
 create function private.list_sounds(query private.sound_query) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -1231,7 +1114,6 @@ language sql stable set search_path = '' as $$ select row_to_json(stored) from p
 comment on function public.get_sound is
   'Returns an active sound with its file names, from which only the service can create addresses, or null.';
 
--- Runs as definer, because users cannot read the tables of Storage.
 create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
   select json_build_object(
     'path', name, 'version', trim('"' from metadata ->> 'eTag'),
@@ -1242,29 +1124,26 @@ $$;
 comment on function private.stored_file is
   'Returns path, version, type and size of a file, or null if it is missing. The version changes with the content.';
 
-create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
+create function private.list_sound_files(wanted jsonb) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
       'id', id, 'audio', case when not is_locked then private.stored_file('audio', audio_path) end,
       'cover', private.stored_file('covers', cover_image_path), 'is_locked', is_locked)
-    from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
+    from jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]')) with ordinality as given (sound_id, position)
+      join public.sounds on id = sound_id::uuid
       cross join lateral (select is_premium and not private.is_premium(auth.uid()) as is_locked) as rule
     where is_active order by position
   ))
 $$;
 
-create function public.list_sound_files(wanted jsonb) returns json language sql stable set search_path = '' as $$
-  select private.list_sound_files(array(
-    select jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]'))::uuid
-  ))
-$$;
+create function public.list_sound_files(wanted jsonb) returns json
+language sql stable set search_path = '' as $$ select private.list_sound_files(wanted) $$;
 comment on function public.list_sound_files is
   'Returns the files of at most 50 active sounds, without audio if it is locked for the caller. "wanted" is {"ids": […]}. '
   'Only the service can create addresses.';
 
 grant execute on function private.sound_query, private.list_sounds, public.list_sounds to authenticated, service_role;
 grant execute on function public.get_sound, private.list_sound_files, public.list_sound_files to authenticated;
-
 
 -- supabase/schemas/40_favorites.sql
 
@@ -1281,19 +1160,14 @@ comment on table public.favorites is
 
 alter table public.favorites enable row level security;
 create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
--- Rejects hidden and missing sounds alike, because the inner query runs under the policies of sounds.
 create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
 create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.favorites as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
--- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
--- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
--- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan = off avoids
--- plans that read the whole table, which Postgres would make while one user has most favorites.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
@@ -1312,8 +1186,6 @@ $$;
 create trigger favorites_limit after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- Uses a subquery for each preview, because for a join the planner may read all sounds. Formats the time like
--- private.iso_time, whose calls take a fifth of the time of 5,000 favorites.
 create view private.favorite with (security_invoker = true) as
   select sound_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds
@@ -1323,7 +1195,6 @@ create view private.favorite with (security_invoker = true) as
 comment on view private.favorite is 'Favorites of the caller in API responses, newest first.';
 grant select on private.favorite to authenticated;
 
--- Uses PL/pgSQL, because a connection plans its statements once, but those of SQL functions at each call.
 create function public.list_favorites() returns json language plpgsql stable set search_path = '' as $$
 begin
   perform private.require_account();
@@ -1332,18 +1203,13 @@ end
 $$;
 comment on function public.list_favorites is 'Returns the favorites of the caller, newest first.';
 
--- Uses one statement, so that it and the policy see the same state of the sound.
 create function public.add_favorite(sound uuid) returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   is_there boolean;
 begin
   perform private.require_account();
-  with active as (
-    select id from public.sounds where id = sound and is_active
-  ), added as (
-    insert into public.favorites (sound_id) select id from active
-    on conflict (user_id, sound_id) do nothing
-  )
+  with active as (select id from public.sounds where id = sound and is_active),
+    added as (insert into public.favorites (sound_id) select id from active on conflict (user_id, sound_id) do nothing)
   select exists (select from active) into is_there;
   return is_there;
 end
@@ -1361,10 +1227,7 @@ comment on function public.remove_favorite is 'Deletes a favorite of the caller.
 
 grant execute on function public.list_favorites, public.add_favorite, public.remove_favorite to authenticated;
 
-
 -- supabase/schemas/41_home.sql
-
--- The home page: sections picked by hand, or filled by a rule.
 
 create table public.home_sections (
   id uuid primary key default gen_random_uuid(),
@@ -1422,7 +1285,6 @@ comment on column public.home_section_sounds.position is
   'Display order, smaller numbers first. Numbers are unique in a section; leave gaps for later additions.';
 
 alter table public.home_section_sounds enable row level security;
--- Shows only picks of active sections and sounds, because the inner queries run under the policies of their tables.
 create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
   exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
 grant select on public.home_section_sounds to authenticated;
@@ -1431,7 +1293,6 @@ grant select, insert, update, delete on public.home_section_sounds to service_ro
 create trigger home_section_sounds_serialize_writers
   before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
 
--- Uses static statements, because a connection plans them once and a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -1485,10 +1346,7 @@ comment on function public.list_home_sections is 'Returns the active home sectio
 
 grant execute on function private.list_home_sections, public.list_home_sections to authenticated, service_role;
 
-
 -- supabase/schemas/50_plays.sql
-
--- Counts each play once, for the sound, for its day and in the history of its user, in one transaction.
 
 create table private.play_receipts (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -1530,12 +1388,7 @@ comment on table private.listening_days is
 comment on column private.listening_days.listened is 'True if the user played a sound on the day itself.';
 comment on column private.listening_days.receipts is 'Number of idempotency records of the user on the day.';
 
--- Locks rows in one order, so that plays never deadlock: the user's day, receipts, listeners, then for each sound history
--- and counts; each sorted by key. The deletion of a sound locks history before counts, too. All plays of a sound lock one
--- row of counts until the commit, so the commit does not wait for the disk (synchronous_commit off): 8,200 plays a second
--- of one sound instead of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
 
--- Locks the account, so that it cannot be deleted while its play is counted.
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform from auth.users where id = player and deleted_at is null for key share;
@@ -1559,8 +1412,6 @@ language plpgsql immutable set search_path = '' as $$ begin return case when by_
 comment on function private.receipts_a_day is
   'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
 
--- Counts one play without the arrays of count_new_plays, because a batch of one takes 5.3 ms instead of 0.7. A play beyond
--- the receipts of the day counts, but its key is not remembered.
 create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1606,9 +1457,8 @@ begin
 end
 $$;
 
-create function public.count_play(
-  sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
-) returns json language plpgsql volatile set search_path = '' as $$
+create function public.count_play(sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false)
+returns json language plpgsql volatile set search_path = '' as $$
 begin
   return private.count_play(sound, player, idempotency_key, by_key);
 end
@@ -1656,8 +1506,7 @@ declare
   playable constant integer[] := array(
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
-    where moment > now() - interval '30 days' and moment <= now()
-      and private.is_playable(sound_id, player, moment)
+    where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
     order by key, position
   );
   receipts_left integer;
@@ -1749,10 +1598,7 @@ comment on function public.count_plays is
 
 grant execute on function private.count_play, public.count_play, private.count_plays, public.count_plays to service_role;
 
-
 -- supabase/schemas/51_history.sql
-
--- Sounds that each user listened to: one row for each sound, written when a play is counted.
 
 create table public.history (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -1776,9 +1622,6 @@ create policy "Tokens of other apps reach nothing" on public.history as restrict
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named RI_…,
--- so that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger removes
--- rows that were added meanwhile. Later plays fail by the foreign key of play_counts.
 create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
@@ -1797,7 +1640,6 @@ create view private.history_entry with (security_invoker = true) as
 comment on view private.history_entry is 'History of the caller in API responses, newest first.';
 grant select on private.history_entry to authenticated;
 
--- The cursor needs the sound, too, because plays of one batch may share their moment.
 create function public.list_history(page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
 ) returns json language plpgsql stable set search_path = '' as $$
 declare
@@ -1839,10 +1681,7 @@ comment on function public.remove_from_history is
 
 grant execute on function public.list_history, public.clear_history, public.remove_from_history to authenticated;
 
-
 -- supabase/schemas/52_popular.sql
-
--- Order of popular sounds. Counting a play does not change it: private.upkeep refreshes it every hour.
 
 create materialized view private.popularity as
   select sound_id, plays, created_at
@@ -1852,10 +1691,7 @@ create unique index popularity_sound_id on private.popularity (sound_id);
 create index popularity_order on private.popularity (plays, created_at);
 comment on materialized view private.popularity is 'Number of plays of each sound at the last hourly refresh.';
 
-
 -- supabase/schemas/53_search.sql
-
--- Search by words: GET /sounds?q=.
 
 create materialized view private.vocabulary as
   select ltrim(word, '=#') collate "C" as word, max(ndoc) as sounds, bool_and(word !~ '^[=#]') as in_descriptions_only
@@ -1866,9 +1702,6 @@ create unique index vocabulary_word on private.vocabulary (word);
 create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
 comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
 
--- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the
--- last one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of
--- sounds for them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
 create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
 language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -1908,9 +1741,6 @@ begin
 end
 $$;
 
--- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one
--- less. Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the
--- head of the list. Otherwise "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
 create function private.search_sounds(query private.sound_query) returns uuid[]
 language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
@@ -1959,10 +1789,7 @@ begin
 end
 $$;
 
-
 -- supabase/schemas/54_changes.sql
-
--- GET /catalogue/changes, for apps that keep a copy of the catalogue. Contains the last change of each row.
 
 create table private.catalogue_changes (
   kind text not null constraint kind_is_sound_category_or_home_section check (kind in ('sound', 'category', 'home_section')),
@@ -1984,7 +1811,6 @@ comment on column private.catalogue_feed.forgotten is 'Highest number that was d
 
 create unique index catalogue_feed_has_one_row on private.catalogue_feed ((true));
 
--- Lets the row of a backup replace that of the migrations. A restore disables all triggers but this one.
 create function private.replace_feed() returns trigger language plpgsql set search_path = '' as $$
 begin
   delete from private.catalogue_feed;
@@ -2008,13 +1834,11 @@ begin
   if tg_op = 'UPDATE' and to_jsonb(new) - 'updated_at' = to_jsonb(old) - 'updated_at' then
     return null;
   end if;
-  if tg_table_name = 'sounds' then
-    perform private.note_change('sound', changed.id);
-  elsif tg_table_name = 'categories' then
-    perform private.note_change('category', id) -- children are hidden with their parent
-      from (select changed.id union select id from public.categories where parent_id = changed.id) as family;
-  elsif tg_table_name = 'home_sections' then
-    perform private.note_change('home_section', changed.id);
+  if tg_nargs > 0 then
+    perform private.note_change(tg_argv[0], changed.id);
+  end if;
+  if tg_table_name = 'categories' then -- children are hidden with their parent
+    perform private.note_change('category', id) from public.categories where parent_id = changed.id;
   end if;
   -- Notes all sections once in each transaction, because they may depend on any sound or category.
   if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
@@ -2025,15 +1849,14 @@ begin
 end
 $$;
 create trigger sounds_note_change
-  after insert or update or delete on public.sounds for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.sounds for each row execute function private.note_catalogue_change('sound');
 create trigger categories_note_change
-  after insert or update or delete on public.categories for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.categories for each row execute function private.note_catalogue_change('category');
 create trigger home_sections_note_change
-  after insert or update or delete on public.home_sections for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.home_sections for each row execute function private.note_catalogue_change('home_section');
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
--- Notes the sounds that name a file when it is replaced, removed or moved, also to another bucket.
 create function private.note_file_change() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   audio constant text[] := array[case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
@@ -2071,8 +1894,6 @@ create view private.copied_home_section with (security_invoker = true) as
   where is_active;
 comment on view private.copied_home_section is 'Home sections in responses of GET /catalogue/changes, with sound_ids.';
 
--- "since" contains the feed, the number of the last change in the copy and, until the first pass ends, the number of
--- the last change at its start. Rows that were removed before that were never in the copy.
 create function private.list_catalogue_changes(since text) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -2089,8 +1910,7 @@ begin
   select array_agg(change), array_agg(number) into changes, numbers from (
     select number,
       json_build_object(
-        'kind', kind,
-        'id', id,
+        'kind', kind, 'id', id,
         'sound', case kind when 'sound' then (select to_json(sound) from private.copied_sound as sound where sound.id = change.id) end,
         'category', case kind when 'category' then
           (select to_json(category) from private.copied_category as category where category.id = change.id) end,
@@ -2118,15 +1938,11 @@ comment on function public.list_catalogue_changes is
 
 grant execute on function private.list_catalogue_changes, public.list_catalogue_changes to authenticated, service_role;
 
-
 -- supabase/schemas/55_upkeep.sql
-
--- Upkeep that Supabase Cron runs every hour.
 
 create function private.upkeep() returns void language plpgsql security definer set search_path = '' as $$
 declare
   batch constant integer := 100000;
-  last_forgotten bigint;
 begin
   refresh materialized view concurrently private.popularity;
   refresh materialized view concurrently private.vocabulary;
@@ -2156,18 +1972,15 @@ begin
     )
     returning number
   )
-  select max(number) into last_forgotten from forgotten;
-  update private.catalogue_feed set forgotten = greatest(forgotten, last_forgotten) where last_forgotten is not null;
+  update private.catalogue_feed as feed set forgotten = greatest(feed.forgotten, (select max(number) from forgotten))
+    where exists (select from forgotten);
 end
 $$;
 comment on function private.upkeep is
   'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency records and listening days '
   'after 31 days, and changes of removed rows after 90 days.';
 
-
 -- supabase/schemas/56_progress.sql
-
--- Position of each user in each sound. The newest report wins, in whatever order reports arrive.
 
 create table public.progress (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -2208,8 +2021,6 @@ end
 $$;
 comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
 
--- Locks the account, the caller's rows and these sounds, in this order and before the history, so that saving and the
--- deletions of sounds, histories and accounts cannot deadlock. Users share 1,000 locks, as for favorites.
 create function private.lock_progress(sound_ids uuid[]) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
@@ -2265,7 +2076,6 @@ language sql volatile set search_path = '' as $$ select private.save_progress(en
 comment on function public.save_progress is
   'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns [{sound_id, status}].';
 
--- Never sets an earlier time, because now() is the start of a transaction that may have waited for a newer report.
 create function private.forget(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2287,10 +2097,7 @@ comment on function private.forget is 'Removes a sound, or all for null, from hi
 
 grant execute on function public.list_progress, private.save_progress, public.save_progress, private.forget to authenticated;
 
-
 -- supabase/schemas/60_api_keys.sql
-
--- Server-to-server keys. Only a hash is stored, so that a reader of this table cannot use them.
 
 create table private.api_keys (
   id uuid primary key default gen_random_uuid(),
@@ -2324,18 +2131,11 @@ create function private.base62_digit(value bigint) returns text language sql imm
   select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
 $$;
 
--- Drops bytes of 248 (4 × 62) and more, so that all characters are equally likely.
-create function private.random_base62(length integer) returns text language plpgsql volatile set search_path = '' as $$
-declare
-  result text := '';
-  random_byte integer;
-begin
-  while char_length(result) < length loop
-    random_byte := get_byte(extensions.gen_random_bytes(1), 0);
-    result := result || case when random_byte < 248 then private.base62_digit(random_byte) else '' end;
-  end loop;
-  return result;
-end
+create function private.random_base62(length integer) returns text language sql volatile set search_path = '' as $$
+  select string_agg(private.base62_digit(get_byte(bytes, place)), '') from (
+    select bytes, place from extensions.gen_random_bytes(2 * length) as bytes, generate_series(0, 2 * length - 1) as place
+    where get_byte(bytes, place) < 248 limit length
+  ) as kept
 $$;
 
 create function private.api_key_checksum(body text) returns text language sql immutable set search_path = '' as $$
@@ -2345,28 +2145,23 @@ create function private.api_key_checksum(body text) returns text language sql im
 $$;
 comment on function private.api_key_checksum is 'Returns six Base62 characters of SHA-256, which detect mistyped keys.';
 
--- Rejects a time in the past, which is most likely a mistyped year.
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
-#variable_conflict use_variable
 declare
   body text := 'sk_live_' || private.random_base62(43);
+  owners integer;
 begin
   if expires_at <= now() then
     raise exception 'The key would have expired already, at %. Give a moment in the future, or none.', expires_at;
   end if;
   api_key := body || private.api_key_checksum(body);
   key_prefix := left(api_key, 16);
-  begin
-    select customer.id into strict owner_id
-      from public.customers as customer where lower(customer.email) = lower(btrim(owner_email));
-  exception
-    when no_data_found then
-      raise exception 'No customer has the e-mail address %. The owner of a key must have an account first.', owner_email;
-    when too_many_rows then
-      raise exception 'Several customers have the e-mail address %. Change the addresses of the others first.', owner_email;
-  end;
+  select (array_agg(id))[1], count(*) into owner_id, owners from public.customers where lower(email) = lower(btrim(owner_email));
+  if owners <> 1 then
+    raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an address that no '
+      'other customer has.', owners, owner_email;
+  end if;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
     values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
   note := 'Copy the key now: it is not stored and cannot be shown again.';
@@ -2378,7 +2173,6 @@ comment on function admin.create_api_key is
 
 create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
 language plpgsql volatile security definer set search_path = '' as $$
-#variable_conflict use_column
 begin
   return query
     update private.api_keys as key set revoked_at = coalesce(key.revoked_at, now())
@@ -2410,8 +2204,6 @@ begin
 end
 $$;
 
--- Puts only names from the catalogs into the statement. Values are parameters: $1 the arguments, $2 the owner, who is
--- always the "player".
 create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
@@ -2431,7 +2223,6 @@ $$;
 comment on function private.rpc_statement is
   'Returns the statement that calls this API function with these arguments, or null if it does not exist.';
 
--- Runs as invoker, because a definer function cannot change the role.
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2459,10 +2250,8 @@ comment on function public.as_api_key is
 
 grant execute on function private.owner_of_live_key, private.rpc_statement, public.as_api_key to service_role;
 
-
 -- supabase/schemas/61_export.sql
 
--- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
 create function private.export_account(out api_keys json, out play_receipts json, out listening_days json, out progress json)
 language sql stable security definer set search_path = '' as $$
   select
@@ -2481,7 +2270,6 @@ language sql stable security definer set search_path = '' as $$
     ))
 $$;
 
--- Returns the body as the gateway sends it, because a month of plays takes megabytes.
 create function public.export_account() returns json language sql stable set search_path = '' as $$
   select private.require_account();
   select json_build_object(
@@ -2504,10 +2292,7 @@ comment on function public.export_account is 'Returns all data that is stored ab
 
 grant execute on function private.export_account, public.export_account to authenticated;
 
-
 -- supabase/schemas/70_admin.sql
-
--- Views and functions for administrators, in the dashboard. API roles have no usage on the schema admin.
 
 create view admin.api_keys with (security_invoker = true) as
   select key.key_prefix, key.name, owner.email as owner_email, case
@@ -2529,7 +2314,6 @@ comment on column admin.api_keys.state is
   'State of the key: live (accepted), revoked, expired, owner deactivated, owner banned or owner deleted.';
 comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
--- Omits the hidden files that the dashboard adds to empty folders.
 create view admin.unused_files with (security_invoker = true) as
   select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
   from storage.objects
@@ -2588,16 +2372,15 @@ create view admin.catalogue_problems with (security_invoker = true) as
     format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
   from public.categories as category
   where is_active and not exists (select from public.sounds where is_active and category = any (private.category_family(slug, true)))
-  union all select 'section_without_picks', format('home section "%s"', slug), id,
-    'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
-  from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
-  union all select 'rule_finds_nothing', format('home section "%s"', slug), id,
-    case rule_type
+  union all select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end,
+    format('home section "%s"', slug), id,
+    case coalesce(rule_type, mode)
+      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
       when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
       when 'featured' then 'Set is_featured of some active sounds to true, '
       else 'Set is_active of some sounds to true, '
     end || 'or set is_active of the section to false.'
-  from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
+  from public.home_sections join active_sounds on section_id = id where count = 0
   union all select 'picks_are_ignored', format('home section "%s"', slug), id,
     'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
     'rule_value to NULL.'
@@ -2640,10 +2423,11 @@ create view admin.home_explained with (security_invoker = true) as
     from public.home_sections as section
       cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position) where section.is_active
   ),
-  places as (
-    select id, row_number() over (order by sort_order, created_at, id) as section_position from public.home_sections where is_active
+  sections as (
+    select *, case when is_active then row_number() over (partition by is_active order by sort_order, created_at, id) end as section_position
+    from public.home_sections
   )
-  select places.section_position, section.slug as section,
+  select section_position, section.slug as section,
     section.mode || coalesce(': ' || section.rule_type, '') || coalesce(' ' || section.rule_value, '')
       || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
     case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
@@ -2655,19 +2439,16 @@ create view admin.home_explained with (security_invoker = true) as
       when not sound.is_active then 'Not shown: the sound is inactive.'
       else format('Not shown: beyond the item_limit of %s.', section.item_limit)
     end as why
-  from public.home_sections as section
-    left join places on places.id = section.id
+  from sections as section
     left join candidates on candidates.section_id = section.id
     left join public.sounds as sound on sound.id = candidates.sound_id
     left join shown on shown.section_id = section.id and shown.sound_id = candidates.sound_id
-  order by places.section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
+  order by section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
 comment on view admin.home_explained is
   'Current sections of the home page, their sounds, and the reason why other matching sounds are not shown.';
 comment on column admin.home_explained.section_position is 'Position of the section. Null if it is inactive.';
 comment on column admin.home_explained.position is 'Position of the sound. Null if it is not shown.';
 
--- Orders by listeners, because one account can make thousands of plays; then by days, because users repeat sounds that
--- they like. The history has one row for each listener, also for the owner of an API key.
 create function admin.top_sounds(days integer)
 returns table (sound_id uuid, title text, is_active boolean, listeners bigint, days_played bigint, plays bigint)
 language sql stable set search_path = '' as $$
@@ -2694,18 +2475,13 @@ declare
   section public.home_sections;
   found_sounds integer;
 begin
-  if days is null or days not between 1 and 365 then
-    raise exception 'days is %: give the number of days to look back on, 1 to 365.', days;
-  end if;
-  if sounds is null or sounds not between 1 and 100 then
-    raise exception 'sounds is %: give the number of sounds, 1 to 100.', sounds;
+  if (days between 1 and 365 and sounds between 1 and 100) is not true then
+    raise exception 'days is % and sounds is %: look back on 1 to 365 days, for 1 to 100 sounds.', days, sounds;
   end if;
   select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
-  if section.id is null then
-    raise exception 'There is no home section "%".', slug;
-  end if;
-  if section.mode <> 'manual' then
-    raise exception 'The section "%" fills itself by its rule. Set its mode to manual, and rule_type and rule_value to NULL.', slug;
+  if section.mode is distinct from 'manual' then
+    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type and rule_value '
+      'to NULL.', slug;
   end if;
   return query
     with played as (
@@ -2748,7 +2524,7 @@ begin
     ) as checked
     where named > 1 or found <> 1;
   if section is null then
-    raise exception 'There is no home section "%" with mode manual.', slug;
+    raise exception 'No home section "%" has mode manual.', slug;
   elsif coalesce(cardinality(titles), 0) = 0 then
     raise exception 'There are no titles. To empty a section, delete its rows of home_section_sounds.';
   elsif problems is not null then
@@ -2768,8 +2544,6 @@ $$;
 comment on function admin.arrange_section is
   'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
 
--- Schedules of Supabase Cron have no year, and a job that is scheduled in its minute may run in the next year. The
--- command ignores a moment that was missed by a day, because the project was paused.
 create function admin.schedule_activation(kind text, id uuid, is_active boolean, moment timestamptz) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2794,7 +2568,6 @@ $$;
 comment on function admin.schedule_activation is
   'Sets is_active of a sound or section (kind) at a moment within 364 days. Returns the job, named by the id.';
 
--- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
 language plpgsql stable set search_path = '' as $$
 begin
@@ -2819,7 +2592,6 @@ create view admin.scheduled with (security_invoker = true) as
 comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
 comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
 
--- Plays, listeners and accounts by day in UTC, without names.
 
 create view admin.plays_by_day with (security_invoker = true) as
   select played.day, played.sound_id, sound.title, played.plays
@@ -2866,11 +2638,7 @@ comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, includi
 comment on column admin.accounts_by_day.active is
   'Number of accounts that used the app, without API keys. Days before this view was installed have 0.';
 
-
 -- supabase/schemas/71_imports.sql
-
--- State of `npm run import`, so that its next run, on any machine, detects changes that were made in the dashboard. Is
--- in public, because the import uses the data API; only the service has grants.
 
 create table public.imported_sounds (
   -- Has no foreign key, because the import remembers that a sound was deleted in the dashboard.
@@ -2889,7 +2657,6 @@ comment on column public.imported_sounds.said is 'Columns that sounds.csv set. T
 
 alter table public.imported_sounds enable row level security;
 create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
-grant select, insert, update on public.imported_sounds to service_role;
 
 create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
@@ -2906,7 +2673,6 @@ comment on column public.imported_files.facts is 'Columns of public.sounds that 
 
 alter table public.imported_files enable row level security;
 create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated using (false) with check (false);
-grant select, insert, update on public.imported_files to service_role;
 
 create table public.imports (
   source text primary key,
@@ -2922,9 +2688,17 @@ comment on column public.imports.sheet is 'True if the last import had a sounds.
 
 alter table public.imports enable row level security;
 create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
-grant select, insert, update on public.imports to service_role;
+grant select, insert, update on public.imported_sounds, public.imported_files, public.imports to service_role;
 
--- Inserts each row and rolls it back, so that the constraints of the table decide.
+create function private.refresh_vocabulary() returns trigger language plpgsql security definer set search_path = '' as $$
+begin
+  refresh materialized view concurrently private.vocabulary;
+  return null;
+end
+$$;
+create trigger imports_refresh_vocabulary after update of started_at on public.imports for each row
+  when (old.started_at is not null and new.started_at is null) execute function private.refresh_vocabulary();
+
 create function public.validate_sounds(sounds json) returns json language plpgsql set search_path = '' as $$
 declare
   candidate record;
@@ -2957,11 +2731,7 @@ comment on function public.validate_sounds is
 
 grant execute on function public.validate_sounds to service_role;
 
-
 -- supabase/schemas/72_operations.sql
-
--- For `npm run doctor` and /readyz. Only the secret key may execute them. They are limited to accounts at
--- doctor.invalid, a domain that cannot exist (RFC 2606).
 
 create function private.is_doctors_account(account uuid) returns boolean
 language sql stable security definer set search_path = '' as $$
@@ -2969,7 +2739,6 @@ language sql stable security definer set search_path = '' as $$
 $$;
 comment on function private.is_doctors_account is 'Returns true for an account that npm run doctor created.';
 
--- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
 create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
@@ -3027,8 +2796,7 @@ comment on function public.doctor_session_addresses is
 
 create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
   select issued.api_key
-    from auth.users as owner,
-      lateral admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
+    from auth.users as owner cross join admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
     where owner.id = account and private.is_doctors_account(account)
 $$;
 
@@ -3037,22 +2805,15 @@ language sql volatile set search_path = '' as $$ select private.doctor_issue_key
 comment on function public.doctor_issue_key is
   'Issues a ten-minute API key for a doctor account; returns null for others. For npm run doctor only.';
 
-create function private.doctor_revoke_key(prefix text) returns boolean
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  perform admin.revoke_api_key(key.key_prefix)
-    from private.api_keys as key
-    where key.key_prefix = left(prefix, 16) and private.is_doctors_account(key.owner_id);
-  return found;
-end
+create function private.doctor_revoke_keys(account uuid) returns bigint language sql volatile security definer set search_path = '' as $$
+  select count(*) from private.api_keys as key cross join admin.revoke_api_key(key.key_prefix)
+    where key.owner_id = account and private.is_doctors_account(account)
 $$;
 
-create function public.doctor_revoke_key(prefix text) returns boolean
-language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
-comment on function public.doctor_revoke_key is
-  'Revokes a key of a doctor account; returns false for others. For npm run doctor only.';
+create function public.doctor_revoke_keys(account uuid) returns bigint
+language sql volatile set search_path = '' as $$ select private.doctor_revoke_keys(account) $$;
+comment on function public.doctor_revoke_keys is 'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
 
--- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
     when not pg_is_in_recovery() then null
@@ -3063,13 +2824,10 @@ $$;
 comment on function public.replica_lag_seconds is 'Returns the lag of the read replica, or null at the primary.';
 
 grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
-  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_key, public.doctor_revoke_key, public.replica_lag_seconds
+  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_keys, public.doctor_revoke_keys, public.replica_lag_seconds
   to service_role;
 
-
 -- supabase/schemas/80_private_tables.sql
-
--- API roles cannot read the tables of the schema private, because they have no grant and this policy allows no rows.
 
 do $$
 declare
@@ -3085,13 +2843,8 @@ begin
 end
 $$;
 
-
 -- supabase/schemas/90_rows.sql
 
--- Rows that every project starts with.
-
--- Adds no policy on storage.objects, because users could then get signed URLs from Storage that are valid for years.
--- The service signs with its secret key, after it has read the row as the caller.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values
   ('audio', 'audio', false, 50 * 1024 * 1024, array[
@@ -3099,16 +2852,12 @@ values
     'audio/x-flac', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave'
   ]),
   ('covers', 'covers', true, 5 * 1024 * 1024, array['image/jpeg', 'image/png', 'image/webp', 'image/avif'])
-on conflict (id) do update set
-  public = excluded.public,
-  file_size_limit = excluded.file_size_limit,
-  allowed_mime_types = excluded.allowed_mime_types;
+on conflict (id) do update set (public, file_size_limit, allowed_mime_types) =
+  (excluded.public, excluded.file_size_limit, excluded.allowed_mime_types);
 
--- Adds customers for accounts that are older than the service.
 insert into public.customers
   select customer.* from auth.users as account, private.customer_of(account) as customer
   on conflict (id) do nothing;
--- Cancels pending changes of address, and runs the trigger on identities with unverified addresses.
 update auth.users
   set email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '', phone_change_token = ''
   where email_change <> '' or phone_change <> '';
@@ -3117,7 +2866,6 @@ update auth.identities set identity_data = identity_data
 
 insert into private.catalogue_feed default values;
 
--- Uses Supabase Cron where it is available. Shadow databases of the CLI and plain Postgres do not have it.
 do $$
 begin
   if current_database() = 'postgres' and exists (select from pg_available_extensions where name = 'pg_cron') then
@@ -3125,15 +2873,11 @@ begin
     grant usage on schema cron to postgres;
     grant all privileges on all tables in schema cron to postgres;
   end if;
-exception
-  when others then
-    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
-end
-$$;
-do $$
-begin
   if to_regprocedure('cron.schedule(text, text, text)') is not null then
     perform cron.schedule('sounds-service upkeep', '7 * * * *', 'select private.upkeep()');
   end if;
+exception
+  when others then
+    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
 end
 $$;

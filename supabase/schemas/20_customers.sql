@@ -84,8 +84,7 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    private.iso_time(case when premium_until < '9999-12-31 23:59:59.999+00' or premium_until is null then premium_until
-      else '9999-12-31 23:59:59.999+00' end) as premium_until
+    case when premium_until is not null then private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00')) end as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
@@ -139,13 +138,13 @@ declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
 begin
-  select last_seen_at into seen_before from public.customers
-    where id = auth.uid() and (last_seen_at is null or last_seen_at < now() - interval '15 minutes')
-    for no key update;
+  update public.customers as customer set last_seen_at = now() from public.customers as before
+    where customer.id = auth.uid() and before.id = customer.id
+      and (customer.last_seen_at is null or customer.last_seen_at < now() - interval '15 minutes')
+    returning before.last_seen_at into seen_before;
   if not found then
     return false;
   end if;
-  update public.customers set last_seen_at = now() where id = auth.uid();
   if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
     insert into private.visitors_by_day as counter values (today, 1) on conflict (day) do update set visitors = counter.visitors + 1;
   end if;

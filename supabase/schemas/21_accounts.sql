@@ -256,9 +256,7 @@ create function private.suspend_ban() returns trigger language plpgsql security 
 begin
   if exists (select from public.customers where id = new.id and not is_active) then
     delete from private.suspended_bans where customer_id = new.id;
-    if new.banned_until is not null then
-      insert into private.suspended_bans values (new.id, new.banned_until);
-    end if;
+    insert into private.suspended_bans select new.id, new.banned_until where new.banned_until is not null;
     new.banned_until := '9999-12-31 00:00:00+00';
   end if;
   return new;
@@ -273,7 +271,7 @@ create function private.purge_audit_log() returns trigger language plpgsql secur
 begin
   delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
   return null;
--- Lets the deletion succeed if the table is missing or read-only for the service.
+  -- Lets the deletion succeed if the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
   raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
   return null;

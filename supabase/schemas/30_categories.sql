@@ -93,9 +93,8 @@ comment on function public.list_categories is 'Returns the tree of active catego
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 begin
-  return category_slug || case when include_children then array(
-    select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)
-  ) end;
+  return category_slug || case when include_children then
+    array(select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)) end;
 end
 $$;
 

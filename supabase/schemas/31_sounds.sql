@@ -116,40 +116,33 @@ create trigger sounds_set_updated_at before update on public.sounds for each row
 -- Rejects a path that begins with the bucket, unless a folder in the bucket has that name and the file exists.
 create function private.refuse_bucket_in_path() returns trigger language plpgsql set search_path = '' as $$
 declare
-  column_name text;
-  bucket text;
-  path text;
+  path constant text := to_jsonb(new) ->> tg_argv[0];
 begin
-  for column_name, bucket, path in values ('audio_path', 'audio', new.audio_path), ('cover_image_path', 'covers', new.cover_image_path)
-  loop
-    if starts_with(path, bucket || '/') and not exists (select from storage.objects where bucket_id = bucket and name = path) then
-      raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
-        column_name, substr(path, char_length(bucket) + 2), path
-        using errcode = 'check_violation', constraint = column_name || '_does_not_begin_with_the_bucket';
-    end if;
-  end loop;
+  if not exists (select from storage.objects where bucket_id = tg_argv[1] and name = path) then
+    raise exception 'Leave the name of the bucket out of %: enter "%" instead of "%".',
+      tg_argv[0], substr(path, char_length(tg_argv[1]) + 2), path
+      using errcode = 'check_violation', constraint = tg_argv[0] || '_does_not_begin_with_the_bucket';
+  end if;
   return new;
 end
 $$;
-create trigger sounds_refuse_bucket_in_path before insert or update of audio_path, cover_image_path on public.sounds for each row
-  when (new.audio_path like 'audio/%' or new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path();
+create trigger sounds_refuse_bucket_in_audio_path before insert or update of audio_path on public.sounds for each row
+  when (new.audio_path like 'audio/%') execute function private.refuse_bucket_in_path('audio_path', 'audio');
+create trigger sounds_refuse_bucket_in_cover_image_path before insert or update of cover_image_path on public.sounds for each row
+  when (new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
 -- Removes the facts of a file when the sound gets another one, because facts of the wrong file are worse than none.
 create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
 begin
-  if old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform then
-    new.loudness_lufs := null;
-    new.true_peak_dbtp := null;
-    new.waveform := null;
-  end if;
-  if old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder then
-    new.cover_placeholder := null;
-  end if;
-  return new;
+  return jsonb_populate_record(new, tg_argv[0]::jsonb);
 end
 $$;
-create trigger sounds_forget_facts before update of audio_path, cover_image_path on public.sounds for each row
-  execute function private.forget_facts();
+create trigger sounds_forget_audio_facts before update of audio_path on public.sounds for each row
+  when (old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform)
+  execute function private.forget_facts('{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
+create trigger sounds_forget_cover_facts before update of cover_image_path on public.sounds for each row
+  when (old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder)
+  execute function private.forget_facts('{"cover_placeholder": null}');
 
 -- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (
@@ -198,9 +191,7 @@ begin
   if tg_op = 'INSERT' and exists (select from public.sounds where id = new.id and created_at = new.created_at) then
     return new; -- an upsert that does not change it
   end if;
-  if taken @> new.created_at then
-    select known into run from unnest(taken) as known where known @> new.created_at;
-  end if;
+  select known into run from unnest(taken) as known where known @> new.created_at;
   free := coalesce(upper(run), new.created_at);
   while free = (select created_at from public.sounds where created_at >= free order by created_at limit 1)
     or exists (select from private.former_positions where created_at = free)

@@ -218,22 +218,20 @@ $$;
 comment on function private.stored_file is
   'Returns path, version, type and size of a file, or null if it is missing. The version changes with the content.';
 
-create function private.list_sound_files(ids uuid[]) returns json language sql stable security definer set search_path = '' as $$
+create function private.list_sound_files(wanted jsonb) returns json language sql stable security definer set search_path = '' as $$
   select to_json(array(
     select json_build_object(
       'id', id, 'audio', case when not is_locked then private.stored_file('audio', audio_path) end,
       'cover', private.stored_file('covers', cover_image_path), 'is_locked', is_locked)
-    from unnest(ids) with ordinality as wanted (id, position) join public.sounds using (id)
+    from jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]')) with ordinality as given (sound_id, position)
+      join public.sounds on id = sound_id::uuid
       cross join lateral (select is_premium and not private.is_premium(auth.uid()) as is_locked) as rule
     where is_active order by position
   ))
 $$;
 
-create function public.list_sound_files(wanted jsonb) returns json language sql stable set search_path = '' as $$
-  select private.list_sound_files(array(
-    select jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]'))::uuid
-  ))
-$$;
+create function public.list_sound_files(wanted jsonb) returns json
+language sql stable set search_path = '' as $$ select private.list_sound_files(wanted) $$;
 comment on function public.list_sound_files is
   'Returns the files of at most 50 active sounds, without audio if it is locked for the caller. "wanted" is {"ids": […]}. '
   'Only the service can create addresses.';

@@ -68,12 +68,8 @@ declare
   is_there boolean;
 begin
   perform private.require_account();
-  with active as (
-    select id from public.sounds where id = sound and is_active
-  ), added as (
-    insert into public.favorites (sound_id) select id from active
-    on conflict (user_id, sound_id) do nothing
-  )
+  with active as (select id from public.sounds where id = sound and is_active),
+    added as (insert into public.favorites (sound_id) select id from active on conflict (user_id, sound_id) do nothing)
   select exists (select from active) into is_there;
   return is_there;
 end

@@ -116,9 +116,8 @@ begin
 end
 $$;
 
-create function public.count_play(
-  sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
-) returns json language plpgsql volatile set search_path = '' as $$
+create function public.count_play(sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false)
+returns json language plpgsql volatile set search_path = '' as $$
 begin
   return private.count_play(sound, player, idempotency_key, by_key);
 end
@@ -166,8 +165,7 @@ declare
   playable constant integer[] := array(
     select distinct on (key) position::integer
     from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
-    where moment > now() - interval '30 days' and moment <= now()
-      and private.is_playable(sound_id, player, moment)
+    where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
     order by key, position
   );
   receipts_left integer;

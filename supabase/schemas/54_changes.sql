@@ -44,13 +44,11 @@ begin
   if tg_op = 'UPDATE' and to_jsonb(new) - 'updated_at' = to_jsonb(old) - 'updated_at' then
     return null;
   end if;
-  if tg_table_name = 'sounds' then
-    perform private.note_change('sound', changed.id);
-  elsif tg_table_name = 'categories' then
-    perform private.note_change('category', id) -- children are hidden with their parent
-      from (select changed.id union select id from public.categories where parent_id = changed.id) as family;
-  elsif tg_table_name = 'home_sections' then
-    perform private.note_change('home_section', changed.id);
+  if tg_nargs > 0 then
+    perform private.note_change(tg_argv[0], changed.id);
+  end if;
+  if tg_table_name = 'categories' then -- children are hidden with their parent
+    perform private.note_change('category', id) from public.categories where parent_id = changed.id;
   end if;
   -- Notes all sections once in each transaction, because they may depend on any sound or category.
   if current_setting('sounds_service.sections_noted', true) is distinct from pg_current_xact_id()::text then
@@ -61,11 +59,11 @@ begin
 end
 $$;
 create trigger sounds_note_change
-  after insert or update or delete on public.sounds for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.sounds for each row execute function private.note_catalogue_change('sound');
 create trigger categories_note_change
-  after insert or update or delete on public.categories for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.categories for each row execute function private.note_catalogue_change('category');
 create trigger home_sections_note_change
-  after insert or update or delete on public.home_sections for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.home_sections for each row execute function private.note_catalogue_change('home_section');
 create trigger home_section_sounds_note_change
   after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
 
@@ -125,8 +123,7 @@ begin
   select array_agg(change), array_agg(number) into changes, numbers from (
     select number,
       json_build_object(
-        'kind', kind,
-        'id', id,
+        'kind', kind, 'id', id,
         'sound', case kind when 'sound' then (select to_json(sound) from private.copied_sound as sound where sound.id = change.id) end,
         'category', case kind when 'category' then
           (select to_json(category) from private.copied_category as category where category.id = change.id) end,

@@ -3,7 +3,6 @@
 create function private.upkeep() returns void language plpgsql security definer set search_path = '' as $$
 declare
   batch constant integer := 100000;
-  last_forgotten bigint;
 begin
   refresh materialized view concurrently private.popularity;
   refresh materialized view concurrently private.vocabulary;
@@ -33,8 +32,8 @@ begin
     )
     returning number
   )
-  select max(number) into last_forgotten from forgotten;
-  update private.catalogue_feed set forgotten = greatest(forgotten, last_forgotten) where last_forgotten is not null;
+  update private.catalogue_feed as feed set forgotten = greatest(feed.forgotten, (select max(number) from forgotten))
+    where exists (select from forgotten);
 end
 $$;
 comment on function private.upkeep is

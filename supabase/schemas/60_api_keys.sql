@@ -33,17 +33,11 @@ create function private.base62_digit(value bigint) returns text language sql imm
 $$;
 
 -- Drops bytes of 248 (4 × 62) and more, so that all characters are equally likely.
-create function private.random_base62(length integer) returns text language plpgsql volatile set search_path = '' as $$
-declare
-  result text := '';
-  random_byte integer;
-begin
-  while char_length(result) < length loop
-    random_byte := get_byte(extensions.gen_random_bytes(1), 0);
-    result := result || case when random_byte < 248 then private.base62_digit(random_byte) else '' end;
-  end loop;
-  return result;
-end
+create function private.random_base62(length integer) returns text language sql volatile set search_path = '' as $$
+  select string_agg(private.base62_digit(get_byte(bytes, place)), '') from (
+    select bytes, place from extensions.gen_random_bytes(2 * length) as bytes, generate_series(0, 2 * length - 1) as place
+    where get_byte(bytes, place) < 248 limit length
+  ) as kept
 $$;
 
 create function private.api_key_checksum(body text) returns text language sql immutable set search_path = '' as $$
@@ -57,24 +51,20 @@ comment on function private.api_key_checksum is 'Returns six Base62 characters o
 create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
-#variable_conflict use_variable
 declare
   body text := 'sk_live_' || private.random_base62(43);
+  owners integer;
 begin
   if expires_at <= now() then
     raise exception 'The key would have expired already, at %. Give a moment in the future, or none.', expires_at;
   end if;
   api_key := body || private.api_key_checksum(body);
   key_prefix := left(api_key, 16);
-  begin
-    select customer.id into strict owner_id
-      from public.customers as customer where lower(customer.email) = lower(btrim(owner_email));
-  exception
-    when no_data_found then
-      raise exception 'No customer has the e-mail address %. The owner of a key must have an account first.', owner_email;
-    when too_many_rows then
-      raise exception 'Several customers have the e-mail address %. Change the addresses of the others first.', owner_email;
-  end;
+  select (array_agg(id))[1], count(*) into owner_id, owners from public.customers where lower(email) = lower(btrim(owner_email));
+  if owners <> 1 then
+    raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an address that no '
+      'other customer has.', owners, owner_email;
+  end if;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
     values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
   note := 'Copy the key now: it is not stored and cannot be shown again.';
@@ -86,7 +76,6 @@ comment on function admin.create_api_key is
 
 create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
 language plpgsql volatile security definer set search_path = '' as $$
-#variable_conflict use_column
 begin
   return query
     update private.api_keys as key set revoked_at = coalesce(key.revoked_at, now())

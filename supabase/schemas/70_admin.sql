@@ -79,16 +79,15 @@ create view admin.catalogue_problems with (security_invoker = true) as
     format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
   from public.categories as category
   where is_active and not exists (select from public.sounds where is_active and category = any (private.category_family(slug, true)))
-  union all select 'section_without_picks', format('home section "%s"', slug), id,
-    'Add rows to home_section_sounds that name active sounds, or set is_active of the section to false.'
-  from public.home_sections join active_sounds on section_id = id where mode = 'manual' and count = 0
-  union all select 'rule_finds_nothing', format('home section "%s"', slug), id,
-    case rule_type
+  union all select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end,
+    format('home section "%s"', slug), id,
+    case coalesce(rule_type, mode)
+      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
       when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
       when 'featured' then 'Set is_featured of some active sounds to true, '
       else 'Set is_active of some sounds to true, '
     end || 'or set is_active of the section to false.'
-  from public.home_sections join active_sounds on section_id = id where mode = 'rule' and count = 0
+  from public.home_sections join active_sounds on section_id = id where count = 0
   union all select 'picks_are_ignored', format('home section "%s"', slug), id,
     'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
     'rule_value to NULL.'
@@ -131,10 +130,11 @@ create view admin.home_explained with (security_invoker = true) as
     from public.home_sections as section
       cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position) where section.is_active
   ),
-  places as (
-    select id, row_number() over (order by sort_order, created_at, id) as section_position from public.home_sections where is_active
+  sections as (
+    select *, case when is_active then row_number() over (partition by is_active order by sort_order, created_at, id) end as section_position
+    from public.home_sections
   )
-  select places.section_position, section.slug as section,
+  select section_position, section.slug as section,
     section.mode || coalesce(': ' || section.rule_type, '') || coalesce(' ' || section.rule_value, '')
       || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
     case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
@@ -146,12 +146,11 @@ create view admin.home_explained with (security_invoker = true) as
       when not sound.is_active then 'Not shown: the sound is inactive.'
       else format('Not shown: beyond the item_limit of %s.', section.item_limit)
     end as why
-  from public.home_sections as section
-    left join places on places.id = section.id
+  from sections as section
     left join candidates on candidates.section_id = section.id
     left join public.sounds as sound on sound.id = candidates.sound_id
     left join shown on shown.section_id = section.id and shown.sound_id = candidates.sound_id
-  order by places.section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
+  order by section_position nulls last, section.slug, 4 nulls last, sound.title, sound.id;
 comment on view admin.home_explained is
   'Current sections of the home page, their sounds, and the reason why other matching sounds are not shown.';
 comment on column admin.home_explained.section_position is 'Position of the section. Null if it is inactive.';
@@ -185,18 +184,13 @@ declare
   section public.home_sections;
   found_sounds integer;
 begin
-  if days is null or days not between 1 and 365 then
-    raise exception 'days is %: give the number of days to look back on, 1 to 365.', days;
-  end if;
-  if sounds is null or sounds not between 1 and 100 then
-    raise exception 'sounds is %: give the number of sounds, 1 to 100.', sounds;
+  if (days between 1 and 365 and sounds between 1 and 100) is not true then
+    raise exception 'days is % and sounds is %: look back on 1 to 365 days, for 1 to 100 sounds.', days, sounds;
   end if;
   select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
-  if section.id is null then
-    raise exception 'There is no home section "%".', slug;
-  end if;
-  if section.mode <> 'manual' then
-    raise exception 'The section "%" fills itself by its rule. Set its mode to manual, and rule_type and rule_value to NULL.', slug;
+  if section.mode is distinct from 'manual' then
+    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type and rule_value '
+      'to NULL.', slug;
   end if;
   return query
     with played as (
@@ -239,7 +233,7 @@ begin
     ) as checked
     where named > 1 or found <> 1;
   if section is null then
-    raise exception 'There is no home section "%" with mode manual.', slug;
+    raise exception 'No home section "%" has mode manual.', slug;
   elsif coalesce(cardinality(titles), 0) = 0 then
     raise exception 'There are no titles. To empty a section, delete its rows of home_section_sounds.';
   elsif problems is not null then

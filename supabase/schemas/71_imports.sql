@@ -18,7 +18,6 @@ comment on column public.imported_sounds.said is 'Columns that sounds.csv set. T
 
 alter table public.imported_sounds enable row level security;
 create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
-grant select, insert, update on public.imported_sounds to service_role;
 
 create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
@@ -35,7 +34,6 @@ comment on column public.imported_files.facts is 'Columns of public.sounds that 
 
 alter table public.imported_files enable row level security;
 create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated using (false) with check (false);
-grant select, insert, update on public.imported_files to service_role;
 
 create table public.imports (
   source text primary key,
@@ -51,7 +49,7 @@ comment on column public.imports.sheet is 'True if the last import had a sounds.
 
 alter table public.imports enable row level security;
 create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
-grant select, insert, update on public.imports to service_role;
+grant select, insert, update on public.imported_sounds, public.imported_files, public.imports to service_role;
 
 -- Inserts each row and rolls it back, so that the constraints of the table decide.
 create function public.validate_sounds(sounds json) returns json language plpgsql set search_path = '' as $$

@@ -65,8 +65,7 @@ comment on function public.doctor_session_addresses is
 
 create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
   select issued.api_key
-    from auth.users as owner,
-      lateral admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
+    from auth.users as owner cross join admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
     where owner.id = account and private.is_doctors_account(account)
 $$;
 
@@ -75,20 +74,14 @@ language sql volatile set search_path = '' as $$ select private.doctor_issue_key
 comment on function public.doctor_issue_key is
   'Issues a ten-minute API key for a doctor account; returns null for others. For npm run doctor only.';
 
-create function private.doctor_revoke_key(prefix text) returns boolean
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  perform admin.revoke_api_key(key.key_prefix)
-    from private.api_keys as key
-    where key.key_prefix = left(prefix, 16) and private.is_doctors_account(key.owner_id);
-  return found;
-end
+create function private.doctor_revoke_keys(account uuid) returns bigint language sql volatile security definer set search_path = '' as $$
+  select count(*) from private.api_keys as key cross join admin.revoke_api_key(key.key_prefix)
+    where key.owner_id = account and private.is_doctors_account(account)
 $$;
 
-create function public.doctor_revoke_key(prefix text) returns boolean
-language sql volatile set search_path = '' as $$ select private.doctor_revoke_key(prefix) $$;
-comment on function public.doctor_revoke_key is
-  'Revokes a key of a doctor account; returns false for others. For npm run doctor only.';
+create function public.doctor_revoke_keys(account uuid) returns bigint
+language sql volatile set search_path = '' as $$ select private.doctor_revoke_keys(account) $$;
+comment on function public.doctor_revoke_keys is 'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
 
 -- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
@@ -101,5 +94,5 @@ $$;
 comment on function public.replica_lag_seconds is 'Returns the lag of the read replica, or null at the primary.';
 
 grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
-  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_key, public.doctor_revoke_key, public.replica_lag_seconds
+  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_keys, public.doctor_revoke_keys, public.replica_lag_seconds
   to service_role;

@@ -9,10 +9,8 @@ values
     'audio/x-flac', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave'
   ]),
   ('covers', 'covers', true, 5 * 1024 * 1024, array['image/jpeg', 'image/png', 'image/webp', 'image/avif'])
-on conflict (id) do update set
-  public = excluded.public,
-  file_size_limit = excluded.file_size_limit,
-  allowed_mime_types = excluded.allowed_mime_types;
+on conflict (id) do update set (public, file_size_limit, allowed_mime_types) =
+  (excluded.public, excluded.file_size_limit, excluded.allowed_mime_types);
 
 -- Adds customers for accounts that are older than the service.
 insert into public.customers
@@ -35,15 +33,11 @@ begin
     grant usage on schema cron to postgres;
     grant all privileges on all tables in schema cron to postgres;
   end if;
-exception
-  when others then
-    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
-end
-$$;
-do $$
-begin
   if to_regprocedure('cron.schedule(text, text, text)') is not null then
     perform cron.schedule('sounds-service upkeep', '7 * * * *', 'select private.upkeep()');
   end if;
+exception
+  when others then
+    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
 end
 $$;

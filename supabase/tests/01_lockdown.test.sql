@@ -28,41 +28,27 @@ select is_empty(
   'every table has a policy'
 );
 select bag_eq(
-  $$ select schemaname || '.' || tablename, cmd, array_to_string(roles, ', '), policyname
-     from pg_policies join our_schemas on our_schemas.name = schemaname $$,
-  $$ values
-    ('public.categories', 'SELECT', 'authenticated', 'Users read active categories'),
-    ('public.customers', 'SELECT', 'authenticated', 'Customers read their own record'),
-    ('public.customers', 'UPDATE', 'authenticated', 'Customers update their own record'),
-    ('public.customers', 'ALL', 'authenticated', 'Tokens of other apps reach nothing'),
-    ('public.favorites', 'DELETE', 'authenticated', 'Users remove their own favorites'),
-    ('public.favorites', 'INSERT', 'authenticated', 'Users add favorites of sounds they see'),
-    ('public.favorites', 'SELECT', 'authenticated', 'Users read their own favorites'),
-    ('public.favorites', 'ALL', 'authenticated', 'Tokens of other apps reach nothing'),
-    ('public.history', 'DELETE', 'authenticated', 'Users remove from their own history'),
-    ('public.history', 'SELECT', 'authenticated', 'Users read their own history'),
-    ('public.history', 'ALL', 'authenticated', 'Tokens of other apps reach nothing'),
-    ('public.home_section_sounds', 'SELECT', 'authenticated', 'Users read picks of sections and sounds they see'),
-    ('public.home_sections', 'SELECT', 'authenticated', 'Users read active home sections'),
-    ('public.imported_files', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
-    ('public.imported_sounds', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
-    ('public.imports', 'ALL', 'anon, authenticated', 'Users reach nothing of imports'),
-    ('public.play_counts', 'SELECT', 'authenticated', 'Users read play counts of sounds they see'),
-    ('public.progress', 'SELECT', 'authenticated', 'Users read their own positions'),
-    ('public.progress', 'ALL', 'authenticated', 'Tokens of other apps reach nothing'),
-    ('public.sounds', 'SELECT', 'authenticated', 'Users read active sounds'),
-    ('private.api_keys', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.catalogue_changes', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.catalogue_feed', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.deleted_accounts', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.former_positions', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.listeners_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.listening_days', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.play_receipts', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.plays_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.suspended_bans', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table'),
-    ('private.visitors_by_day', 'ALL', 'anon, authenticated, service_role', 'Nobody reaches this table') $$,
-  'policies are exactly the listed ones'
+  $$ select tablename, cmd, array_to_string(roles, ', '), policyname from pg_policies where schemaname = 'public' $$,
+  $$ select tablename, cmd, 'authenticated', policyname from (values
+      ('categories', 'SELECT', 'Users read active categories'),
+      ('customers', 'SELECT', 'Customers read their own record'),
+      ('customers', 'UPDATE', 'Customers update their own record'),
+      ('favorites', 'DELETE', 'Users remove their own favorites'),
+      ('favorites', 'INSERT', 'Users add favorites of sounds they see'),
+      ('favorites', 'SELECT', 'Users read their own favorites'),
+      ('history', 'DELETE', 'Users remove from their own history'),
+      ('history', 'SELECT', 'Users read their own history'),
+      ('home_section_sounds', 'SELECT', 'Users read picks of sections and sounds they see'),
+      ('home_sections', 'SELECT', 'Users read active home sections'),
+      ('play_counts', 'SELECT', 'Users read play counts of sounds they see'),
+      ('progress', 'SELECT', 'Users read their own positions'),
+      ('sounds', 'SELECT', 'Users read active sounds')
+    ) as policy (tablename, cmd, policyname)
+    union all select name, 'ALL', 'authenticated', 'Tokens of other apps reach nothing'
+    from unnest(array['customers', 'favorites', 'history', 'progress']) as name
+    union all select name, 'ALL', 'anon, authenticated', 'Users reach nothing of imports'
+    from unnest(array['imported_files', 'imported_sounds', 'imports']) as name $$,
+  'policies of the exposed schema are exactly the listed ones'
 );
 select is_empty(
   $$ select tablename from pg_policies where schemaname = 'public' and concat(qual, with_check) like '%auth.uid()%'
@@ -70,8 +56,9 @@ select is_empty(
   'tables with rows of users reject tokens of other apps'
 );
 select is_empty(
-  $$ select tablename from pg_policies
-     where schemaname = 'private' and (qual, with_check) is distinct from ('false', 'false') $$,
+  $$ select tablename, policyname from pg_policies
+     where schemaname = 'private' and (cmd, roles, permissive, qual, with_check)
+       is distinct from ('ALL', '{anon,authenticated,service_role}', 'PERMISSIVE', 'false', 'false') $$,
   'the policies of private tables allow no rows'
 );
 select is_empty(
@@ -88,59 +75,28 @@ select is_empty(
 );
 select bag_eq(
   $$ select name, callers from our_functions where prosecdef $$,
-  $$ values
-    ('admin.create_api_key', ''),
-    ('admin.revoke_api_key', ''),
-    ('private.apply_activation', ''),
-    ('private.assign_created_at', ''),
-    ('private.count_deleted_account', ''),
-    ('private.count_play', 'service_role'),
-    ('private.count_plays', 'service_role'),
-    ('private.create_customer', ''),
-    ('private.doctor_issue_key', 'service_role'),
-    ('private.doctor_report', 'service_role'),
-    ('private.doctor_revoke_key', 'service_role'),
-    ('private.doctor_session_addresses', 'service_role'),
-    ('private.end_sessions', 'authenticated'),
-    ('private.export_account', 'authenticated'),
-    ('private.forget', 'authenticated'),
-    ('private.purge_audit_log', ''),
-    ('private.is_category_active', 'authenticated'),
-    ('private.is_doctors_account', ''),
-    ('private.keep_customer', ''),
-    ('private.keep_former_position', ''),
-    ('private.keep_mirrored', ''),
-    ('private.list_catalogue_changes', 'authenticated, service_role'),
-    ('private.list_categories', 'anon, authenticated, service_role'),
-    ('private.list_home_sections', 'authenticated, service_role'),
-    ('private.list_sessions', 'authenticated'),
-    ('private.list_sound_files', 'authenticated'),
-    ('private.list_sounds', 'authenticated, service_role'),
-    ('private.note_catalogue_change', ''),
-    ('private.note_file_change', ''),
-    ('private.mirror_account', ''),
-    ('private.owner_of_live_key', 'service_role'),
-    ('private.refuse_link', ''),
-    ('private.remove_from_histories', ''),
-    ('private.require_account', 'authenticated'),
-    ('private.current_session', ''),
-    ('private.save_progress', 'authenticated'),
-    ('private.suspend_ban', ''),
-    ('private.search_sounds', ''),
-    ('private.sounds_in_order', ''),
-    ('private.sounds_of_section', ''),
-    ('private.stored_file', ''),
-    ('private.touch_last_seen', 'authenticated'),
-    ('private.reset_unverified_credentials', ''),
-    ('private.upkeep', ''),
-    ('private.withhold_address', '') $$,
+  $$ select name, callers from (values
+      ('', '{admin.create_api_key,admin.revoke_api_key,private.apply_activation,private.assign_created_at,
+        private.count_deleted_account,private.create_customer,private.current_session,private.is_doctors_account,
+        private.keep_customer,private.keep_former_position,private.keep_mirrored,private.mirror_account,
+        private.note_catalogue_change,private.note_file_change,private.purge_audit_log,
+        private.refuse_link,private.remove_from_histories,private.reset_unverified_credentials,private.search_sounds,
+        private.sounds_in_order,private.sounds_of_section,private.stored_file,private.suspend_ban,private.upkeep,
+        private.withhold_address}'),
+      ('authenticated', '{private.end_sessions,private.export_account,private.forget,private.is_category_active,
+        private.list_sessions,private.list_sound_files,private.require_account,private.save_progress,private.touch_last_seen}'),
+      ('service_role', '{private.count_play,private.count_plays,private.doctor_issue_key,private.doctor_report,
+        private.doctor_revoke_keys,private.doctor_session_addresses,private.owner_of_live_key}'),
+      ('authenticated, service_role', '{private.list_catalogue_changes,private.list_home_sections,private.list_sounds}'),
+      ('anon, authenticated, service_role', '{private.list_categories}')
+    ) as listed (callers, names), unnest(names::text[]) as name $$,
   'functions that run with the rights of their owner, and who may call them, are exactly the listed ones'
 );
 select bag_eq(
   $$ select name from our_functions where schema = 'public' and callers !~ 'authenticated' $$,
   $$ values
     ('public.as_api_key'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
-    ('public.doctor_revoke_key'), ('public.doctor_session_addresses'),
+    ('public.doctor_revoke_keys'), ('public.doctor_session_addresses'),
     ('public.set_premium'), ('public.validate_sounds'), ('public.replica_lag_seconds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'
 );
@@ -184,41 +140,18 @@ select bag_eq(
      ) as given join our_schemas on our_schemas.oid = relnamespace
      where grantee <> relowner
      group by grantee, our_schemas.name, relation $$,
-  $$ values
-    ('authenticated', 'categories', 'SELECT'),
-    ('authenticated', 'customer', 'SELECT'),
-    ('authenticated', 'customers', 'SELECT'),
-    ('authenticated', 'customers.avatar_url', 'UPDATE'),
-    ('authenticated', 'customers.country', 'UPDATE'),
-    ('authenticated', 'customers.full_name', 'UPDATE'),
-    ('authenticated', 'customers.locale', 'UPDATE'),
-    ('authenticated', 'customers.marketing_opt_in', 'UPDATE'),
-    ('authenticated', 'customers.phone', 'UPDATE'),
-    ('authenticated', 'favorite', 'SELECT'),
-    ('authenticated', 'favorites', 'DELETE, SELECT'),
-    ('authenticated', 'favorites.sound_id', 'INSERT'),
-    ('authenticated', 'history', 'DELETE, SELECT'),
-    ('authenticated', 'history_entry', 'SELECT'),
-    ('authenticated', 'home_section_sounds', 'SELECT'),
-    ('authenticated', 'home_sections', 'SELECT'),
-    ('authenticated', 'play_counts', 'SELECT'),
-    ('authenticated', 'progress', 'SELECT'),
-    ('authenticated', 'progress_entry', 'SELECT'),
-    ('authenticated', 'sound', 'SELECT'),
-    ('authenticated', 'sound_preview', 'SELECT'),
-    ('authenticated', 'sounds', 'SELECT'),
-    ('authenticated', 'stored_sound', 'SELECT'),
-    ('service_role', 'categories', 'DELETE, INSERT, SELECT, UPDATE'),
-    ('service_role', 'customers', 'SELECT, UPDATE'),
-    ('service_role', 'favorites', 'SELECT'),
-    ('service_role', 'history', 'SELECT'),
-    ('service_role', 'home_section_sounds', 'DELETE, INSERT, SELECT, UPDATE'),
-    ('service_role', 'home_sections', 'DELETE, INSERT, SELECT, UPDATE'),
-    ('service_role', 'imported_files', 'INSERT, SELECT, UPDATE'),
-    ('service_role', 'imported_sounds', 'INSERT, SELECT, UPDATE'),
-    ('service_role', 'imports', 'INSERT, SELECT, UPDATE'),
-    ('service_role', 'play_counts', 'DELETE, INSERT, SELECT, UPDATE'),
-    ('service_role', 'sounds', 'DELETE, INSERT, SELECT, UPDATE') $$,
+  $$ select grantee, relation, privileges from (values
+      ('authenticated', 'SELECT', '{categories,customer,customers,favorite,history_entry,home_section_sounds,home_sections,
+        play_counts,progress,progress_entry,sound,sound_preview,sounds,stored_sound}'),
+      ('authenticated', 'DELETE, SELECT', '{favorites,history}'),
+      ('authenticated', 'INSERT', '{favorites.sound_id}'),
+      ('authenticated', 'UPDATE', '{customers.avatar_url,customers.country,customers.full_name,customers.locale,
+        customers.marketing_opt_in,customers.phone}'),
+      ('service_role', 'SELECT', '{favorites,history}'),
+      ('service_role', 'SELECT, UPDATE', '{customers}'),
+      ('service_role', 'INSERT, SELECT, UPDATE', '{imported_files,imported_sounds,imports}'),
+      ('service_role', 'DELETE, INSERT, SELECT, UPDATE', '{categories,home_section_sounds,home_sections,play_counts,sounds}')
+    ) as listed (grantee, privileges, relations), unnest(relations::text[]) as relation $$,
   'grants on tables, views and columns are exactly the listed ones'
 );
 select bag_eq(

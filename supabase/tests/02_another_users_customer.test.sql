@@ -1,21 +1,10 @@
 -- Attacks on customer records: by Mallory on Alice's, and by Alice on fields that she must not write.
 begin;
-select plan(42);
+select plan(36);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
   ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com', '{"full_name": "Mallory"}');
-
-set local role anon;
-select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack)
-from (values
-  ('select * from public.customers', 'table customers'),
-  ($$ update public.customers set full_name = 'Guest' $$, 'table customers'),
-  ('delete from public.customers', 'table customers'),
-  ('select public.get_customer()', 'function get_customer'),
-  ($$ select public.update_customer('{"full_name": "Guest"}') $$, 'function update_customer'),
-  ('select public.touch_last_seen()', 'function touch_last_seen')
-) as guest (attack, target);
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -58,14 +47,11 @@ select throws_ok(
 from unnest(array[
   'id', 'email', 'provider', 'source', 'is_active', 'last_seen_at', 'created_at', 'updated_at'
 ]) as name;
-select throws_ok(
-  $$ insert into public.customers (id) values (gen_random_uuid()) $$, '42501', 'permission denied for table customers',
-  'a customer cannot create records'
-);
-select throws_ok(
-  'delete from public.customers', '42501', 'permission denied for table customers',
-  'a customer cannot delete her record'
-);
+select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a customer cannot: ' || attack)
+from (values
+  ('insert into public.customers (id) values (gen_random_uuid())', 'customers'), ('delete from public.customers', 'customers'),
+  ('select * from private.suspended_bans', 'suspended_bans'), ('select * from auth.users', 'users')
+) as attempt (attack, target);
 select throws_ok(
   format('select public.update_customer(%L)', changes), '23514', null, 'a customer cannot write ' || left(changes::text, 60)
 )
@@ -82,14 +68,6 @@ select is(
     - array['updated_at', 'created_at'],
   public.get_customer()::jsonb - array['updated_at', 'created_at'],
   'update_customer ignores fields that a customer must not change'
-);
-select throws_ok(
-  'select * from private.suspended_bans', '42501', 'permission denied for table suspended_bans',
-  'a customer cannot look up bans'
-);
-select throws_ok(
-  'select * from auth.users', '42501', 'permission denied for table users',
-  'a customer cannot read accounts'
 );
 select lives_ok($$ update public.customers set country = 'DE' $$, 'a customer can write her own fields');
 

@@ -1,6 +1,6 @@
 -- Attacks on favorites: by Mallory on Alice's, and on hidden sounds.
 begin;
-select plan(23);
+select plan(17);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -10,17 +10,6 @@ insert into public.sounds (id, title, is_active) values
   ('7e575000-0000-4000-8000-000000000002', 'Hidden', false);
 insert into public.favorites (user_id, sound_id, created_at) values
   ('a0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', '2020-01-01');
-
-set local role anon;
-select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack)
-from (values
-  ('select * from public.favorites', 'table favorites'),
-  ($$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000001') $$, 'table favorites'),
-  ('delete from public.favorites', 'table favorites'),
-  ('select public.list_favorites()', 'function list_favorites'),
-  ($$ select public.add_favorite('7e575000-0000-4000-8000-000000000001') $$, 'function add_favorite'),
-  ($$ select public.remove_favorite('7e575000-0000-4000-8000-000000000001') $$, 'function remove_favorite')
-) as guest (attack, target);
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -46,15 +35,10 @@ from unnest(array[
   'truncate public.favorites'
 ]) as attack;
 select throws_ok(
-  $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-000000000002') $$,
-  '42501', 'new row violates row-level security policy for table "favorites"',
-  'a hidden sound cannot be added to favorites'
-);
-select throws_ok(
-  $$ insert into public.favorites (sound_id) values ('7e575000-0000-4000-8000-00000000000f') $$,
-  '42501', 'new row violates row-level security policy for table "favorites"',
-  'a missing sound gets the same error as a hidden one'
-);
+  format('insert into public.favorites (sound_id) values (%L)', id), '42501',
+  'new row violates row-level security policy for table "favorites"', 'a hidden or missing sound cannot be added to favorites: ' || id
+)
+from unnest(array['7e575000-0000-4000-8000-000000000002', '7e575000-0000-4000-8000-00000000000f']) as id;
 select is(
   public.add_favorite('7e575000-0000-4000-8000-000000000002'), false,
   'add_favorite returns false for a hidden sound'

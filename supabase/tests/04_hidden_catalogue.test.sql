@@ -1,6 +1,6 @@
 -- Attacks on hidden rows: inactive sounds, categories and home sections, and data that would reveal them.
 begin;
-select plan(47);
+select plan(31);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.categories (id, slug, name, parent_id, is_active) values
@@ -23,14 +23,6 @@ insert into public.home_section_sounds (section_id, sound_id, position) values
 delete from public.sounds where title = 'Tests gone';
 
 set local role anon;
-select throws_ok('select * from public.' || name, '42501', 'permission denied for table ' || name, 'a guest cannot read ' || name)
-from unnest(array['categories', 'sounds', 'play_counts', 'home_sections', 'home_section_sounds']) as name;
-select throws_ok('select ' || call, '42501', null, 'a guest cannot call ' || call)
-from unnest(array[
-  'public.list_sounds()', 'public.list_home_sections()', 'public.get_sound(gen_random_uuid())',
-  'private.list_sounds(null)', 'private.list_home_sections()',
-  $$private.category_family('tests-hidden', true)$$
-]) as call;
 select unalike(public.list_categories()::text, '%tests-hidden%', 'a guest finds no hidden category in the tree');
 select alike(public.list_categories()::text, '%tests-shown%', 'a guest finds an active category in the tree');
 
@@ -88,20 +80,14 @@ select is(
 );
 
 reset role;
-select is((select count(*) from public.categories where slug like 'tests-hidden%'), 2::bigint, 'hidden categories exist');
-select is((select count(*) from public.sounds where title = 'Tests hidden'), 1::bigint, 'the hidden sound exists');
-select is(
-  (select count(*) from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'), 1::bigint,
-  'the plays of the hidden sound exist'
-);
-select is((select count(*) from public.home_sections where slug = 'tests-hidden'), 1::bigint, 'the hidden section exists');
-select is(
-  (select count(*) from public.home_section_sounds where section_id::text like 'd0000000-%'), 3::bigint,
-  'the picks of the sections exist'
-);
-select isnt_empty(
-  $$ select from private.former_positions where created_at = '2999-01-03' $$,
-  'the position of a deleted sound exists'
+select results_eq(
+  $$ select (select count(*) from public.categories where slug like 'tests-hidden%'),
+       (select count(*) from public.sounds where title = 'Tests hidden'),
+       (select count(*) from public.play_counts where sound_id = '7e575000-0000-4000-8000-000000000001'),
+       (select count(*) from public.home_sections where slug = 'tests-hidden'),
+       (select count(*) from public.home_section_sounds where section_id::text like 'd0000000-%'),
+       (select count(*) from private.former_positions where created_at = '2999-01-03') $$,
+  'values (2::bigint, 1::bigint, 1::bigint, 1::bigint, 3::bigint, 1::bigint)', 'the hidden and deleted rows exist'
 );
 
 select * from finish();

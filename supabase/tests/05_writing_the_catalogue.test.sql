@@ -1,6 +1,6 @@
 -- Attacks on the catalogue: only administrators write it.
 begin;
-select plan(54);
+select plan(26);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.categories (slug, name) values ('tests', 'Tests');
@@ -28,10 +28,7 @@ create view pg_temp.attacks as
     ('home_sections', $$ update public.home_sections set title = 'Mine' $$),
     ('home_section_sounds', 'update public.home_section_sounds set position = 2'),
     ('sounds', $$ insert into public.sounds (title) values ('Mine') $$);
-grant select on pg_temp.attacks to anon, authenticated;
-
-set local role anon;
-select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a guest cannot: ' || attack) from attacks;
+grant select on pg_temp.attacks to authenticated;
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -39,16 +36,12 @@ select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a u
 
 reset role;
 select results_eq(
-  $$ select title, category from public.sounds where id = '7e575000-0000-4000-8000-000000000001' $$,
-  $$ values ('Original', 'tests') $$,
-  'the sound exists unchanged'
-);
-select results_eq($$ select name from public.categories where slug = 'tests' $$, array['Tests'], 'the category exists unchanged');
-select results_eq($$ select title from public.home_sections where slug = 'tests' $$, array['Original'], 'the section exists unchanged');
-select results_eq(
-  $$ select position from public.home_section_sounds where section_id = 'd0000000-0000-4000-8000-000000000001' $$,
-  array[1],
-  'the pick of the section exists unchanged'
+  $$ select sound.title, category.name, section.title, pick.position
+     from public.home_section_sounds as pick join public.home_sections as section on section.id = section_id
+       join public.sounds as sound on sound.id = sound_id join public.categories as category on category.slug = sound.category
+     where section.slug = 'tests' $$,
+  $$ values ('Original', 'Tests', 'Original', 1) $$,
+  'the attacked rows exist unchanged'
 );
 
 select * from finish();

@@ -1,6 +1,6 @@
 -- Attacks on the play counter, which only the service may change.
 begin;
-select plan(31);
+select plan(18);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.sounds (id, title, is_active) values
@@ -32,13 +32,7 @@ create view pg_temp.attacks as
     ('function as_api_key',
      $$ select public.as_api_key('x', 'count_play', '{"sound": "7e575000-0000-4000-8000-000000000001"}') $$)
   ) as attack (target, attack);
-grant select on pg_temp.attacks to anon, authenticated;
-
-set local role anon;
-select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack) from attacks;
-select throws_ok(
-  'select * from public.play_counts', '42501', 'permission denied for table play_counts', 'a guest cannot read counts'
-);
+grant select on pg_temp.attacks to authenticated;
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -64,11 +58,8 @@ select is(
   'the service counts one play'
 );
 select is(
-  public.count_play('7e575000-0000-4000-8000-000000000002', 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'the service counts no play of a hidden sound'
-);
-select is(
-  public.count_play('7e575000-0000-4000-8000-00000000000f', 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'the service counts no play of a missing sound'
-);
+  public.count_play(id::uuid, 'b0000000-0000-4000-8000-000000000000')::jsonb, null, 'the service counts no play of a hidden or missing sound: ' || id
+) from unnest(array['7e575000-0000-4000-8000-000000000002', '7e575000-0000-4000-8000-00000000000f']) as id;
 select throws_ok(
   $$ update public.play_counts set plays = -1 where sound_id = '7e575000-0000-4000-8000-000000000001' $$,
   '23514', null,

@@ -1,6 +1,6 @@
 -- Attacks on API keys: read, create or reactivate keys, or exceed the rights of the owner.
 begin;
-select plan(73);
+select plan(53);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -42,18 +42,11 @@ create view pg_temp.uses as
     ('function owner_of_live_key', $$ select private.owner_of_live_key(repeat('a', 64)) $$),
     ('function as_api_key', $$ select public.as_api_key(repeat('a', 64), 'get_customer') $$)
   ) as use (target, attack);
-grant select on pg_temp.attacks, pg_temp.uses to anon, authenticated, service_role;
-
-set local role anon;
-select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack)
-from (table attacks union all table uses) as attacks;
+grant select on pg_temp.attacks, pg_temp.uses to authenticated, service_role;
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select throws_ok(attack, '42501', 'permission denied for ' || target, 'the owner of a key cannot: ' || attack)
-from (table attacks union all table uses) as attacks;
-set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
-select throws_ok(attack, '42501', 'permission denied for ' || target, 'another user cannot: ' || attack)
 from (table attacks union all table uses) as attacks;
 
 set local role service_role;
@@ -141,7 +134,7 @@ select throws_like(
 ) from (values ('2020-01-01'), ('now')) as given (moment);
 select throws_like(
   $$ select admin.create_api_key('x', 'nobody@tests.example.com') $$,
-  '%must have an account first.', 'a key cannot be issued without an account'
+  '0 customers have the e-mail address%must have an account first%', 'a key cannot be issued without an account'
 );
 select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'an unknown key cannot be revoked');
 

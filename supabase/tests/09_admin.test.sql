@@ -1,6 +1,6 @@
 -- Attacks on the schemas admin and private.
 begin;
-select plan(65);
+select plan(38);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into private.suspended_bans (customer_id, banned_until) values
@@ -27,10 +27,7 @@ create view pg_temp.attacks as
     ('table former_positions', 'delete from private.former_positions'),
     ('function customer_of', 'select private.customer_of(null)')
   ) as attack (target, attack);
-grant select on pg_temp.attacks to anon, authenticated, service_role;
-
-set local role anon;
-select throws_ok(attack, '42501', 'permission denied for ' || target, 'a guest cannot: ' || attack) from attacks;
+grant select on pg_temp.attacks to authenticated, service_role;
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
@@ -47,12 +44,6 @@ select isnt_empty(
   $$ select from private.suspended_bans where customer_id = 'b0000000-0000-4000-8000-000000000000' $$,
   'the attacked ban exists'
 );
-select has_function('admin', name, 'administrators have admin.' || name)
-from unnest(array['create_api_key', 'revoke_api_key', 'fill_section']) as name;
-select has_view('admin', name, 'administrators have admin.' || name)
-from unnest(array[
-  'api_keys', 'catalogue_problems', 'plays_by_day', 'most_played', 'listeners_by_day', 'accounts_by_day'
-]) as name;
 
 select * from finish();
 rollback;

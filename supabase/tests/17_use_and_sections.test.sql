@@ -147,10 +147,9 @@ select is(pg_temp.picks('tests-manual'), array['A second', 'Z first', 'Third'], 
 select throws_like(
   format('select admin.fill_section(%L, %s, %s)', slug, days, sounds), message, 'fill_section rejects ' || concat_ws(', ', slug, days, sounds)
 ) from (values
-  ('tests-none', 7, 10, 'There is no home section "tests-none".'),
-  ('tests-rule', 7, 10, '%fills itself by its rule. Set its mode to manual%'),
-  ('tests-manual', 0, 10, '%1 to 365.'), ('tests-manual', 366, 10, '%1 to 365.'),
-  ('tests-manual', 7, 0, '%1 to 100.'), ('tests-manual', 7, 101, '%1 to 100.'),
+  ('tests-none', 7, 10, 'No home section "tests-none" has mode manual.%'), ('tests-rule', 7, 10, 'No home section%'),
+  ('tests-manual', 0, 10, '%1 to 365 days%'), ('tests-manual', 366, 10, '%1 to 365 days%'),
+  ('tests-manual', 7, 0, '%1 to 100 sounds.'), ('tests-manual', 7, 101, '%1 to 100 sounds.'),
   ('tests-manual', 7, 5, 'Only 4 active sounds were played in the last 7 days, so the section stays as it is.%')
 ) as attempt (slug, days, sounds, message);
 
@@ -169,7 +168,7 @@ select throws_like(
   (array['Loud of tests', null], '"NULL" is the title of 0 sounds. Correct%'),
   (null, 'There are no titles. To empty a section%'), ('{}', 'There are no titles. To empty a section%')
 ) as attempt (titles, message);
-select throws_like($$ select admin.arrange_section('tests-rule', array['Loud of tests']) $$, 'There is no home section%', 'arrange_section rejects a section with a rule');
+select throws_like($$ select admin.arrange_section('tests-rule', array['Loud of tests']) $$, 'No home section%', 'arrange_section rejects a section with a rule');
 select is(
   pg_temp.picks('tests-manual'), array['A second of tests', 'Z first of tests', 'Third of tests'],
   'functions that fail do not change a section'

@@ -79,10 +79,10 @@ describe.runIf(embedded)('npm run doctor at a project that signs with its shared
 
 test('the database functions of the doctor ignore accounts that it did not create', async ({ sql, user }) => {
   const account = user.user.id;
-  const [issued] = await sql`select key_prefix from admin.create_api_key('Real', ${user.user.email})`;
+  await sql`select admin.create_api_key('Real', ${user.user.email})`;
   expect((await rest('service', 'POST', 'rpc/doctor_issue_key', { account })).body).toBeNull();
   expect((await rest('service', 'POST', 'rpc/doctor_session_addresses', { account })).body).toEqual([]);
-  await rest('service', 'POST', 'rpc/doctor_revoke_key', { prefix: issued?.['key_prefix'] });
+  await rest('service', 'POST', 'rpc/doctor_revoke_keys', { account });
   const keys = await sql`select revoked_at from private.api_keys where owner_id = ${account}`;
   expect(keys).toEqual([{ revoked_at: null }]);
 });

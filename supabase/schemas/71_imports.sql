@@ -51,6 +51,16 @@ alter table public.imports enable row level security;
 create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
 grant select, insert, update on public.imported_sounds, public.imported_files, public.imports to service_role;
 
+-- Lets searches correct the spelling of new words at once, and not only after the next upkeep.
+create function private.refresh_vocabulary() returns trigger language plpgsql security definer set search_path = '' as $$
+begin
+  refresh materialized view concurrently private.vocabulary;
+  return null;
+end
+$$;
+create trigger imports_refresh_vocabulary after update of started_at on public.imports for each row
+  when (old.started_at is not null and new.started_at is null) execute function private.refresh_vocabulary();
+
 -- Inserts each row and rolls it back, so that the constraints of the table decide.
 create function public.validate_sounds(sounds json) returns json language plpgsql set search_path = '' as $$
 declare

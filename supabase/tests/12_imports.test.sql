@@ -1,6 +1,6 @@
 -- Attacks on the state of the import, which contains names of files and decides what the next import may change.
 begin;
-select plan(23);
+select plan(24);
 
 insert into auth.users (id, email) values ('b0000000-0000-4000-8000-000000000000', 'mallory@tests.example.com');
 insert into public.imported_sounds (sound_id, places, fields)
@@ -53,8 +53,11 @@ select results_eq(
   'validate_sounds applies the constraints of the table and names each rejected row, for any kind of error'
 );
 select is_empty($$ select from public.sounds where title = '7e575000 fine' $$, 'validate_sounds writes no row');
+insert into public.sounds (title) values ('zymurgytests');
+update public.imports set started_at = null where source = '7e575000 secret folder';
 
 reset role;
+select isnt_empty($$ select from private.vocabulary where word = 'zymurgytests' $$, 'searches know new words after an import');
 select results_eq(
   $$ select fields ->> 'title' from public.imported_sounds where sound_id = '7e575000-0000-4000-8000-000000000012' $$,
   array['New'],

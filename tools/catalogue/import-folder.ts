@@ -1,38 +1,30 @@
 import { carryOut, type Outcome } from './apply/carry-out.ts';
-import { printOutcome } from './apply/print-outcome.ts';
-import { showProgress } from './apply/progress.ts';
+import { report, showProgress } from './apply/report.ts';
 import { writeParts } from './apply/write-parts.ts';
 import { assignCategories } from './identify/categories.ts';
 import { identify, notesAbout } from './identify/identify.ts';
 import { avoidTakenNames, keepStoredNames } from './identify/stored-names.ts';
-import { isChanging, type Options, plan } from './plan/plan.ts';
-import { type Line, type Plan, print, printPlan } from './plan/print-plan.ts';
+import { isChanging, type Plan, plan } from './plan/plan.ts';
 import { planCategories, planSections } from './plan/structure.ts';
 import { validate } from './plan/validate.ts';
-import { readCatalogue } from './project/catalogue.ts';
+import { readCatalogue, readSections } from './project/catalogue.ts';
 import { begin, finish, type Memory, recall } from './project/memory.ts';
-import { readSections } from './project/sections.ts';
 import { listStored } from './project/storage.ts';
 import { type Connection, connect, projectOf } from './project/supabase.ts';
 import { type Folder, openFolder } from './read/folder.ts';
 import { gather } from './read/gather.ts';
 import { readSheet, SHEET } from './read/sheet.ts';
 import { COMMON_EXTENSIONS } from './read/walk.ts';
+import type { Settings } from './shared/arguments.ts';
 import { abortAtSignals, ask, isTerminal } from './shared/command.ts';
+import { linesOf, print } from './shared/print.ts';
 import { ImportError, type Problem } from './shared/problems.ts';
 import { printable } from './shared/text.ts';
-
-export interface Settings extends Options {
-  folder: string;
-  dryRun: boolean;
-  yes: boolean;
-  makeCategories: boolean;
-}
 
 /**
  * Makes the catalogue match a folder.
  * @param env environment variables that name the project
- * @returns true if the catalogue now matches the whole folder or, with `dryRun`, would match it
+ * @returns true if the catalogue now matches the whole folder or, in a dry run, would match it
  * @throws ImportError
  */
 export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -44,27 +36,30 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
   const memory = await recall(connect(project, interruption.signal, 0).client, settings.source);
   const connection = connect(project, interruption.signal);
   const planned = await makePlan(contents, memory, settings, connection);
-  if (!planned) return true;
-
+  if (planned.steps.length + planned.rejected.length + planned.parts.length === 0) {
+    const kinds = `${COMMON_EXTENSIONS} and other audio files`;
+    console.log(`No recordings were found in ${printable(folder)}: the import looks for ${kinds}.`);
+    print(linesOf('note', planned.notes));
+    return true;
+  }
   console.log(`From ${printable(folder)} into ${project.url}:\n`);
-  printPlan(planned);
+  report(planned);
   const isClean = planned.rejected.length === 0 && !planned.steps.some(({ isHeld }) => isHeld);
   if (!(await isConfirmed(settings, planned))) return isClean;
   const ignoreSignals = abortAtSignals(interruption);
   const remembered = { ...memory, sheet: contents.sounds !== undefined };
   const outcome = await apply(planned, connection, remembered).finally(ignoreSignals);
-  if (planned.steps.some(isChanging) || outcome.rejected.length > 0 || outcome.stopped !== undefined)
-    printOutcome(planned, outcome);
-  return isClean && outcome.stopped === undefined && outcome.rejected.length === 0;
+  const isDone = outcome.rejected.length === 0 && outcome.stopped === undefined;
+  if (planned.steps.some(isChanging) || !isDone) report(planned, outcome);
+  return isClean && isDone;
 }
 
-/** @returns undefined for a folder without recordings */
 async function makePlan(
   { found, sounds: csv, categories: categoryCsv, sections: sectionCsv, notes }: Folder,
   memory: Memory,
   settings: Settings,
   connection: Connection,
-): Promise<Plan | undefined> {
+): Promise<Plan> {
   const { folder, source, overwrite } = settings;
   if (!csv && memory.sheet)
     throw new ImportError(
@@ -77,26 +72,19 @@ async function makePlan(
   if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
 
   const sheet = csv ? readSheet(csv) : { rows: [], rejected: [] };
-  if (settings.dryRun) catalogue.measurements.store = undefined;
+  if (settings['dry-run']) catalogue.measurements.store = undefined;
   const gathered = await gather(found, sheet, categories, catalogue);
   rejected.push(...gathered.rejected);
-  if (gathered.sounds.length + rejected.length + parts.length === 0) {
-    console.log(
-      `No recordings were found in ${printable(folder)}: the import looks for ${COMMON_EXTENSIONS} and other audio files.`,
-    );
-    print(notes.map(({ where, reason }): Line => ['note', where, reason]));
-    return undefined;
-  }
   const identity = identify(gathered.sounds, source, catalogue, (file) => found.recordings.has(file));
   const sounds = gathered.sounds.filter((sound) => !identity.copies.has(sound));
-  const mayAsk = isTerminal && !settings.yes && !settings.dryRun;
+  const mayAsk = isTerminal && !settings.yes && !settings['dry-run'];
   const assigned = await assignCategories(sounds, {
     source,
     categories,
     known: identity.known,
     answers: memory.answers,
     ask: mayAsk ? ask : undefined,
-    make: settings.makeCategories,
+    make: settings['make-categories'],
   });
   keepStoredNames(identity, catalogue);
   const files = sounds.flatMap(({ audio, picture }) => [audio, picture]).filter((file) => file !== undefined);
@@ -116,9 +104,9 @@ async function makePlan(
 }
 
 /** Asks for confirmation of a plan that changes something. */
-async function isConfirmed({ yes, dryRun }: Settings, { steps, parts }: Plan): Promise<boolean> {
-  if (dryRun) return false;
-  if (yes || [...steps, ...parts].every(({ action }) => action !== 'create' && action !== 'update')) return true;
+async function isConfirmed(settings: Settings, { steps, parts }: Plan): Promise<boolean> {
+  if (settings['dry-run']) return false;
+  if (settings.yes || ![...steps, ...parts].some(isChanging)) return true;
   if (!isTerminal)
     throw new ImportError(
       'There is no terminal to confirm in. Add --yes to import, or --dry-run to see the plan only.',
@@ -133,14 +121,23 @@ async function isConfirmed({ yes, dryRun }: Settings, { steps, parts }: Plan): P
 async function apply({ steps, parts }: Plan, connection: Connection, memory: Memory): Promise<Outcome> {
   const { client } = connection;
   const started = await begin(client, memory);
-  const isCategory = (part: Plan['parts'][number]) => 'category' in part;
-  const before = await writeParts(client, parts.filter(isCategory), () => undefined);
-  const progress = showProgress(steps.filter(isChanging));
+  const rejected = await writeParts(
+    client,
+    parts.filter((part) => 'category' in part),
+    new Map(),
+  );
+  const progress = showProgress(steps);
   const outcome = await carryOut(connection, steps, started, progress).finally(progress.close);
-  if (outcome.stopped !== undefined) return { ...outcome, rejected: [...before, ...outcome.rejected] };
+  outcome.rejected.unshift(...rejected);
+  if (outcome.stopped !== undefined) return outcome;
   const ids = new Map(steps.map(({ id, key }) => [key, id]));
-  const sections = parts.filter((part) => !isCategory(part));
-  const after = await writeParts(client, sections, (key) => ids.get(key) ?? key);
+  outcome.rejected.push(
+    ...(await writeParts(
+      client,
+      parts.filter((part) => 'section' in part),
+      ids,
+    )),
+  );
   await finish(client, memory);
-  return { ...outcome, rejected: [...before, ...outcome.rejected, ...after] };
+  return outcome;
 }

@@ -1,21 +1,13 @@
 import PQueue from 'p-queue';
 import { isChanging, type Step } from '../plan/plan.ts';
-import { upsertRow } from '../project/database.ts';
+import { insertSound, updateFacts, updateSound, upsertRow } from '../project/database.ts';
+import { nameOf } from '../project/storage.ts';
 import type { Connection } from '../project/supabase.ts';
 import { columnsOf } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
+import type { Progress } from './report.ts';
 import { uploadFile } from './upload.ts';
-import { insertSound, updateFacts, updateSound } from './write.ts';
-
-/** Receives the progress of an import. */
-export interface Progress {
-  begin(step: Step): void;
-  /** @param bytes number of bytes sent since the last call */
-  sent(bytes: number): void;
-  end(step: Step, outcome: 'done' | 'rejected'): void;
-  close(): void;
-}
 
 export interface Outcome {
   done: Set<Step>;
@@ -52,29 +44,23 @@ export async function carryOut(
       progress.sent(bytes - sent);
       sent = bytes;
     };
-    const key = `${file.bucket}/${file.path}`;
-    const upload = sending.get(key) ?? uploadFile(connection, file, onProgress);
-    sending.set(key, upload);
+    const upload = sending.get(nameOf(file)) ?? uploadFile(connection, file, onProgress);
+    sending.set(nameOf(file), upload);
     return upload;
-  };
-  const carryOutStep = async (step: Step, index: number) => {
-    const { id, row, write, facts } = step;
-    for (const file of step.uploads) await send(file);
-    // Lists begin with the newest sound, so the first file gets the latest time.
-    const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
-    if (step.action === 'create') await insertSound(client, { ...write, ...facts, id, created_at });
-    if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
-    if (row && facts) await updateFacts(client, id, facts);
-    if (step.remember) await upsertRow(client, 'imported_sounds', step.remember, 'sound_id');
   };
   const carryOutOne = async (step: Step, index: number) => {
     if (signal.aborted || outcome.stopped !== undefined) return;
-    const isShown = isChanging(step);
-    if (isShown) progress.begin(step);
+    const { id, row, write, facts, uploads, remember } = step;
+    // Lists begin with the newest sound, so the first file gets the latest time.
+    const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
     try {
-      await carryOutStep(step, index);
+      for (const file of uploads) await send(file);
+      if (step.action === 'create') await insertSound(client, { ...write, ...facts, id, created_at });
+      if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
+      if (row && facts) await updateFacts(client, id, facts);
+      if (remember) await upsertRow(client, 'imported_sounds', remember, 'sound_id');
       outcome.done.add(step);
-      if (isShown) progress.end(step, 'done');
+      progress.end(step);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ImportError) {
@@ -82,7 +68,7 @@ export async function carryOut(
         return;
       }
       outcome.rejected.push({ where: step.file, reason: asRejected(error).message });
-      if (isShown) progress.end(step, 'rejected');
+      progress.end(step, 'rejected');
     }
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { DetailedError, type PreviousUpload, Upload, type UploadOptions } from 'tus-js-client';
+import { dirname, join } from 'node:path';
+import { DetailedError, Upload, type UploadOptions } from 'tus-js-client';
 import { put } from '../project/storage.ts';
 import { type Connection, fatalMessage, isTemporary } from '../project/supabase.ts';
 import type { LocalFile } from '../shared/local-file.ts';
@@ -41,6 +41,11 @@ async function uploadInParts(
   { bucket, path, type, source }: LocalFile,
   onProgress: (bytes: number) => void,
 ): Promise<void> {
+  // The path contains a checksum, so an upload to the same path has the same content.
+  const name = createHash('sha256')
+    .update(JSON.stringify([url, bucket, path]))
+    .digest('hex');
+  const note = join(homedir(), '.cache', 'sounds-service', 'uploads', name);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const options: UploadOptions = {
     endpoint: `${url}/storage/v1/upload/resumable`,
@@ -52,10 +57,9 @@ async function uploadInParts(
       const status = error.originalResponse?.getStatus() ?? 0;
       return status === 0 || isTemporary(status) || status === 409 || status === 423;
     },
-    // The path contains a checksum, so an upload to the same path has the same content.
-    fingerprint: () => Promise.resolve(`${url} ${bucket}/${path}`),
-    urlStorage: unfinished,
-    removeFingerprintOnSuccess: true,
+    storeFingerprintForResuming: false,
+    uploadUrl: await readFile(note, 'utf8').catch(() => null),
+    onUploadUrlAvailable: () => void writeNote(note, upload.url ?? ''),
     onProgress,
     onSuccess: () => resolve(),
     onError: (error) => reject(explain(error, url)),
@@ -67,11 +71,17 @@ async function uploadInParts(
     reject(signal.reason);
   };
   signal.addEventListener('abort', abort);
-  const [previous] = await upload.findPreviousUploads();
-  if (previous) upload.resumeFromPreviousUpload(previous);
   if (signal.aborted) abort();
   else upload.start();
   await promise.finally(() => signal.removeEventListener('abort', abort));
+  await rm(note, { force: true });
+}
+
+/** Stores the URL of an upload, so that the next run can continue it. Without the note, it starts again. */
+async function writeNote(note: string, url: string): Promise<void> {
+  // Only the user can write to the folder, because the secret key is sent to the URL.
+  const made = mkdir(dirname(note), { recursive: true, mode: 0o700 });
+  await made.then(() => writeFile(note, url)).catch(() => undefined);
 }
 
 function explain(error: Error | DetailedError, url: string): Error {
@@ -86,30 +96,3 @@ function explain(error: Error | DetailedError, url: string): Error {
   const reason = error.originalResponse?.getBody().trim();
   return new Rejected(`Storage rejects it: ${reason} (${status}). Check the limits of the bucket in the dashboard.`);
 }
-
-// Only the user can write to this folder, because the secret key is sent to the URL in a note.
-const notesFolder = () => join(homedir(), '.cache', 'sounds-service', 'uploads');
-const noteOf = (fingerprint: string) => join(notesFolder(), createHash('sha256').update(fingerprint).digest('hex'));
-
-/** Stores the URLs of unfinished uploads, so that the next run can continue them. */
-const unfinished: NonNullable<UploadOptions['urlStorage']> = {
-  findAllUploads: () => Promise.resolve([]),
-  async findUploadsByFingerprint(fingerprint) {
-    try {
-      const upload: PreviousUpload = JSON.parse(await readFile(noteOf(fingerprint), 'utf8'));
-      return [{ ...upload, urlStorageKey: fingerprint }];
-    } catch {
-      return [];
-    }
-  },
-  async addUpload(fingerprint, upload) {
-    try {
-      await mkdir(notesFolder(), { recursive: true, mode: 0o700 });
-      await writeFile(noteOf(fingerprint), JSON.stringify(upload));
-    } catch {
-      // Without the note, the next run starts the upload again.
-    }
-    return fingerprint;
-  },
-  removeUpload: (fingerprint) => rm(noteOf(fingerprint), { force: true }),
-};

@@ -1,10 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
-import type { Catalogue, Category, Row } from '../project/catalogue.ts';
-import type { Section } from '../project/sections.ts';
+import type { Catalogue } from '../project/catalogue.ts';
 import { cellOf } from '../read/cells.ts';
 import { NAMES } from '../read/sheet.ts';
-import { categoryRow, sectionRow } from '../read/structure-sheets.ts';
-import { nameOf } from './download.ts';
+import { CategoryRow, SectionRow } from '../read/structure-sheets.ts';
+import type { Category, Row, Section } from '../shared/fields.ts';
 
 type Value = Parameters<typeof cellOf>[0];
 
@@ -27,9 +26,9 @@ export function soundSheet({ sounds }: Catalogue, files: { has(name: string): bo
   const exported = (name: string) => (files.has(name) ? name : undefined);
   const rows = inOrder.map((row) => ({
     ...row,
-    file: exported(nameOf('audio', row.audio_path)) ?? '',
+    file: exported(`audio/${row.audio_path}`) ?? '',
     key: row.id,
-    cover_image_path: exported(nameOf('covers', row.cover_image_path)) ?? null,
+    cover_image_path: exported(`covers/${row.cover_image_path}`) ?? null,
     created_at: inUtc(row.created_at),
   }));
   return sheetOf(NAMES, rows);
@@ -41,10 +40,10 @@ const inDisplayOrder = <T extends { sort_order: number; slug: string }>(rows: T[
 export function categorySheet(categories: Category[]): string {
   const slugs = new Map(categories.map(({ id, slug }) => [id, slug]));
   const rows = inDisplayOrder(categories).map((row) => ({ ...row, parent: slugs.get(row.parent_id ?? '') ?? null }));
-  return sheetOf(Object.keys(categoryRow(false).shape), rows);
+  return sheetOf(Object.keys(CategoryRow.shape), rows);
 }
 
 export function sectionSheet(sections: Section[]): string {
   const rows = inDisplayOrder(sections).map((row) => ({ ...row, created_at: inUtc(row.created_at) }));
-  return sheetOf(Object.keys(sectionRow(false).shape), rows);
+  return sheetOf(Object.keys(SectionRow.shape), rows);
 }

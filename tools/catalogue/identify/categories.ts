@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import slugify from '@sindresorhus/slugify';
-import { type Category, comparable, findCategory, type Imported } from '../project/catalogue.ts';
+import { comparable, findCategory, type Imported } from '../project/catalogue.ts';
+import type { Category } from '../shared/fields.ts';
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 import { foldersOf, type Sound } from '../shared/sound.ts';
-import { oneLine, printable } from '../shared/text.ts';
+import { oneLine, oneOrMany, printable } from '../shared/text.ts';
 
-/** Asks for the category of the sounds in a folder. The answer is a slug, a name, or empty. */
 type Ask = (question: string) => Promise<string>;
 
 interface Circumstances {
@@ -15,7 +15,7 @@ interface Circumstances {
   known: Map<Sound, Imported>;
   /** Earlier answers by folder; null for no category. New answers are added. */
   answers: Record<string, string | null>;
-  /** Undefined without a terminal. */
+  /** Asks for a slug or a name. Undefined without a terminal. */
   ask: Ask | undefined;
   /** Creates missing categories. */
   make: boolean;
@@ -26,29 +26,28 @@ interface Circumstances {
  * their second folder names. Asks once for each folder with new sounds that names no category.
  * @returns the categories to make, parents first, and notes about sounds without one
  */
-export async function assignCategories(
-  sounds: Sound[],
-  circumstances: Circumstances,
-): Promise<{ made: Category[]; notes: Problem[] }> {
+export async function assignCategories(sounds: Sound[], circumstances: Circumstances) {
   const { make, ask, answers, known } = circumstances;
   const categories = [...circumstances.categories];
   const findOrMake = make ? categoryMaker(categories) : undefined;
-  const unknown = new Map<string, Sound[]>();
-  for (const sound of sounds.filter((each) => needsCategory(each, circumstances))) {
-    const folders = foldersOf(sound.file);
-    const [top = ''] = folders;
-    const category = findOrMake?.(folders) ?? categoryOf(folders, categories);
-    if (category) sound.fields.category = category.slug;
-    else if (!known.has(sound)) unknown.set(top, [...(unknown.get(top) ?? []), sound]);
+  const open = sounds.filter((sound) => needsCategory(sound, circumstances));
+  for (const { file, fields } of open) {
+    const category = findOrMake?.(foldersOf(file)) ?? categoryOf(foldersOf(file), categories);
+    if (category) fields.category = category.slug;
   }
+  const unknown = open.filter((sound) => !sound.fields.category && !known.has(sound));
   const notes: Problem[] = [];
-  for (const [folder, sounds] of unknown) {
+  for (const [folder = '', sounds] of Map.groupBy(unknown, ({ file }) => foldersOf(file)[0])) {
     const isAnswered = answers[folder] === null || categories.some(({ slug }) => slug === answers[folder]);
     if (!isAnswered && ask && categories.length > 0)
       answers[folder] = await askFor(folder, sounds.length, categories, ask);
     const slug = answers[folder];
     if (slug) for (const { fields } of sounds) fields.category = slug;
-    else notes.push(noteAbout(folder, sounds));
+    else {
+      const reason = `No category has the slug or name "${folder}". Add --make-categories to make it.`;
+      const files = sounds.map(({ file = '' }) => file);
+      notes.push({ where: oneOrMany(files, `${folder}/ (${files.length} files)`), reason });
+    }
   }
   return { made: categories.slice(circumstances.categories.length), notes };
 }
@@ -70,10 +69,14 @@ function needsCategory(sound: Sound, { source, known, categories }: Circumstance
 const childrenOf = (parent: Category | undefined, categories: Category[]) =>
   categories.filter(({ parent_id }) => parent_id === (parent?.id ?? null));
 
-/** Finds the category that a folder names. Compares names before slugs, because several names can have one slug. */
-function categoryNamed(folder: string, categories: Category[]): Category | undefined {
+/**
+ * Finds the category that a folder names. Compares names before slugs, because several names can have one slug.
+ * @param stored the categories to find by their slugs
+ */
+function categoryNamed(folder: string, categories: Category[], stored = categories): Category | undefined {
   const named = categories.filter(({ name }) => comparable(name) === comparable(oneLine(folder)));
-  return named.length === 1 ? named[0] : findCategory(folder, categories);
+  const words = comparable(folder).replace(/[\s_]+/g, '-');
+  return named.length === 1 ? named[0] : stored.find(({ slug }) => slug === words);
 }
 
 function categoryOf([top = '', below]: string[], categories: Category[]): Category | undefined {
@@ -91,13 +94,10 @@ function categoryMaker(categories: Category[]) {
   const stored = [...categories];
   const findOrMake = (folder: string, parent: Category | undefined): Category => {
     const id = soundId('category', parent?.slug, folder);
-    const siblings = (all: Category[]) => childrenOf(parent, all);
-    const words = comparable(folder).replace(/[\s_]+/g, '-');
     const found =
       categories.find((category) => category.id === id) ??
-      siblings(categories).find(({ name }) => comparable(name) === comparable(oneLine(folder))) ??
-      siblings(stored).find(({ slug }) => slug === words) ??
-      (parent ? undefined : findCategory(folder, stored));
+      categoryNamed(folder, childrenOf(parent, categories), childrenOf(parent, stored)) ??
+      (parent ? undefined : categoryNamed(folder, stored));
     if (found) return found;
     const made: Category = {
       id,
@@ -132,12 +132,6 @@ function newSlug(folder: string, parent: Category | undefined, id: string, categ
   const candidates = isLossy || words === '' ? [] : parent ? [words, below] : [words];
   const isFree = (slug: string) => slug.length <= LONGEST_SLUG && !categories.some((each) => each.slug === slug);
   return candidates.find(isFree) ?? `${words || 'category'}-${id.slice(0, 8)}`;
-}
-
-function noteAbout(folder: string, sounds: Sound[]): Problem {
-  const reason = `No category has the slug or name "${folder}". Add --make-categories to make it.`;
-  const where = sounds.length === 1 ? (sounds[0]?.file ?? '') : `${folder}/ (${sounds.length} files)`;
-  return { where, reason };
 }
 
 async function askFor(folder: string, count: number, categories: Category[], ask: Ask): Promise<string | null> {

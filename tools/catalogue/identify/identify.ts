@@ -62,8 +62,14 @@ export function identify(
   // Match sounds that were made by hand for a recording with this name.
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined], others);
   const copies = copiesIn(candidates, known, ofAudio);
-  const isUnread = (file: string) => isThere(file) && !sounds.some((sound) => sound.file === file);
-  return { known, copies: new Map([...links, ...copies]), gone: goneFrom(records, source, isUnread, claimed) };
+  // A recording may have been rejected but still be in the folder.
+  const isUnread = ({ file, key }: Place) =>
+    file !== undefined && !key && isThere(file) && !sounds.some((sound) => sound.file === file);
+  const gone = records.flatMap(({ sound_id: id, places }) => {
+    const place = places.find((each) => each.source === source);
+    return place && !claimed.has(id) && !isUnread(place) ? [{ id, place }] : [];
+  });
+  return { known, copies: new Map([...links, ...copies]), gone };
 }
 
 const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>) =>
@@ -104,20 +110,6 @@ function copiesIn(
     if (original && original.file !== sound.file && !isOne(sound)) copies.set(sound, original);
   }
   return copies;
-}
-
-function goneFrom(
-  records: Imported[],
-  source: string,
-  /** Tells whether a recording was rejected but is still in the folder. */
-  isUnread: (file: string) => boolean,
-  claimed: Set<string>,
-): Identity['gone'] {
-  return records.flatMap(({ sound_id: id, places }) => {
-    const place = places.find((each) => each.source === source);
-    if (!place || claimed.has(id)) return [];
-    return place.file !== undefined && !place.key && isUnread(place.file) ? [] : [{ id, place }];
-  });
 }
 
 /** Lists the copies, which are not imported, and the sounds whose file is missing from the folder. */

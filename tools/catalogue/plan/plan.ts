@@ -1,19 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasAudio, type Identity } from '../identify/identify.ts';
-import { type Catalogue, type Imported, newRecord, type Place, type Row } from '../project/catalogue.ts';
-import { thumbnailOf } from '../read/thumbnail.ts';
-import { COLUMNS, type Column, columnsOf, DEFAULTS, type Facts, type Fields, pick } from '../shared/fields.ts';
+import { type Catalogue, type Imported, newRecord, type Place } from '../project/catalogue.ts';
+import { nameOf as storedName } from '../project/storage.ts';
+import { thumbnailOf } from '../read/picture.ts';
+import type { Settings } from '../shared/arguments.ts';
+import {
+  COLUMNS,
+  type Column,
+  columnsOf,
+  DEFAULTS,
+  type Facts,
+  type Fields,
+  pick,
+  type Row,
+} from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { readableTitle, soundId } from '../shared/paths.ts';
+import type { Problem } from '../shared/problems.ts';
 import { isId, nameOf, type Sound } from '../shared/sound.ts';
+import type { Part } from './structure.ts';
 
-export interface Options {
-  /** Name of the folder. */
+/** Steps of an import, and the problems that prevent others. */
+export interface Plan {
   source: string;
-  /** Replaces changes made in the dashboard, and sounds whose recording and title both changed. */
-  overwrite: boolean;
-  /** Creates new sounds as inactive. */
-  hidden: boolean;
+  steps: Step[];
+  parts: Part[];
+  notes: Problem[];
+  rejected: Problem[];
 }
 
 /** Action of an import for one sound. */
@@ -29,12 +42,12 @@ export interface Step {
   /** Measurements to write into the row; undefined if it has them. */
   facts?: Facts;
   /** Creation time of a new sound, if the sheet has one. */
-  createdAt?: string;
+  createdAt: string | undefined;
   /** Record for the next import; undefined if it is already stored. */
   remember: Imported | undefined;
   uploads: LocalFile[];
   /** Earlier place of a sound that has moved. */
-  from?: Place;
+  from: Place | undefined;
   /** True if the step is held back, because recording and title would both change. */
   isHeld: boolean;
   /** Names of the fields that keep the value set in the dashboard. */
@@ -43,8 +56,8 @@ export interface Step {
   notes: string[];
 }
 
-/** Returns whether a step creates or updates a sound. Other steps can only store a record. */
-export const isChanging = ({ action }: Step) => action !== 'unchanged';
+/** Returns whether a row is created or updated. Other steps can only store a record. */
+export const isChanging = ({ action }: Pick<Step | Part, 'action'>) => action === 'create' || action === 'update';
 
 /**
  * Plans the steps that make the catalogue match the folder, in the order of the sounds.
@@ -55,40 +68,39 @@ export function plan(
   { known }: Identity,
   catalogue: Catalogue,
   stored: Map<string, unknown>,
-  options: Options,
+  options: Settings,
 ): Step[] {
   return sounds.map((sound) => {
-    const record = known.get(sound) ?? newRecord(idOf(sound, options.source));
+    const { file, key, audio, createdAt, notes } = sound;
+    // Keep an id from an export, so that sounds have the same ids in a new project.
+    const id = isId(key) ? key : soundId(options.source, file, key, audio?.checksum);
+    const record = known.get(sound) ?? newRecord(id);
     const row = catalogue.sounds.get(record.sound_id);
-    const decided = decide(sound, record, catalogue);
-    const places = placesOf(sound, record, options.source);
+    const { places, from } = placesOf(sound, record, options.source);
+    const decided = { ...decide(sound, record, catalogue), places };
     const step: Step = {
       file: nameOf(sound),
-      key: sound.key,
+      key,
       action: 'unchanged',
       id: record.sound_id,
       row,
       write: {},
-      ...(sound.createdAt && { createdAt: sound.createdAt }),
+      createdAt,
       remember: undefined,
       uploads: [],
-      ...movedFrom(sound, record, options.source),
+      from,
       isHeld: false,
       leftAlone: [],
-      notes: sound.notes,
+      notes,
     };
-    if (row) return { ...step, ...changes(row, sound, { ...decided, places }, record, catalogue, stored, options) };
+    if (row) return { ...step, ...changes(row, sound, decided, record, catalogue, stored, options) };
     if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
     const write = options.hidden ? { ...decided.fields, is_active: false } : decided.fields;
-    const remember = { ...record, places, checksum: sound.audio?.checksum ?? null, fields: write, said: decided.said };
+    const remember = { ...record, places, checksum: audio?.checksum ?? null, fields: write, said: decided.said };
     const files = filesIn(sound, write);
     return { ...step, action: 'create', write, facts: factsOf(files), remember, uploads: missing(files, stored) };
   });
 }
-
-/** Returns the id of a new sound. Keeps an id from an export, so that sounds have the same ids in a new project. */
-const idOf = ({ file, key, audio }: Sound, source: string) =>
-  isId(key) ? key : soundId(source, file, key, audio?.checksum);
 
 /** Merges the fields of the folder and of all sheets so far. A value stays until a later sheet has another one. */
 function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fields: Fields; said: Fields } {
@@ -106,17 +118,14 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fi
   return { fields: { ...sound.fields, ...files, ...said }, said };
 }
 
-function placesOf({ file, key }: Sound, { places }: Imported, source: string): Place[] {
+/** @returns the places of a sound after the import and, if it has moved, its earlier place */
+function placesOf({ file, key }: Sound, { places }: Imported, source: string) {
   const here: Place = { source, ...(file !== undefined && { file }), ...(key !== '' && { key }) };
-  const index = places.findIndex((place) => place.source === source);
-  return index < 0 ? [...places, here] : places.with(index, here);
-}
-
-function movedFrom({ file, key }: Sound, { places }: Imported, source: string): Pick<Step, 'from'> {
-  const here = places.find((place) => place.source === source);
-  const from = here ?? places[0];
-  const isThere = here?.file === file && (here?.key ?? '') === key;
-  return from && !(here && isThere) ? { from } : {};
+  const last = places.find((place) => place.source === source);
+  return {
+    places: last ? places.map((place) => (place === last ? here : place)) : [...places, here],
+    from: isDeepStrictEqual(last, here) ? undefined : (last ?? places[0]),
+  };
 }
 
 /**
@@ -126,45 +135,44 @@ function movedFrom({ file, key }: Sound, { places }: Imported, source: string): 
 function changes(
   row: Row,
   sound: Sound,
-  decided: { fields: Fields; said: Fields; places: Place[] },
+  { fields: wanted, said, places }: { fields: Fields; said: Fields; places: Place[] },
   record: Imported,
   { measurements }: Catalogue,
   stored: Map<string, unknown>,
-  { overwrite, hidden }: Options,
-): Pick<Step, 'action' | 'write' | 'facts' | 'remember' | 'uploads' | 'leftAlone' | 'isHeld'> {
+  { overwrite, hidden }: Settings,
+): Partial<Step> {
   const { fields: last } = record;
   const isOurs = (column: Column) => overwrite || isSame(row[column], last[column] ?? DEFAULTS[column] ?? null);
-  const isDone = (column: Column) => isSame(row[column], decided.fields[column]);
-  const told = columnsOf(decided.fields).filter((column) => !(hidden && column === 'is_active'));
+  const isDone = (column: Column) => isSame(row[column], wanted[column]);
+  const told = columnsOf(wanted).filter((column) => !(hidden && column === 'is_active'));
   const left = told.filter((column) => !isDone(column) && !isOurs(column));
   // Keep the length if the recording is kept.
   const agreed = told.filter(
     (column) => !left.includes(column) && !(column === 'duration_sec' && left.includes('audio_path')),
   );
   const open = agreed.filter((column) => !isDone(column));
-  const write = pick(decided.fields, open);
+  const write = pick(wanted, open);
   const isNewContent = open.includes('audio_path') && row.audio_path !== null && !hasAudio(record, sound, measurements);
-  const isHeld = isNewContent && !overwrite && isAnotherTitle(row, write, sound);
-  const fields = { ...last, ...pick(decided.fields, agreed) };
+  if (isNewContent && !overwrite && isAnotherTitle(row, write, sound))
+    return { write, isHeld: true, remember: changed(record, { ...record, places }) };
+  const fields = { ...last, ...pick(wanted, agreed) };
   const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;
-  const { said, places } = decided;
-  const remember = isHeld ? { ...record, places } : { sound_id: row.id, places, checksum, fields, said };
-  const uploads = isHeld ? [] : missing(filesIn(sound, fields), stored);
+  const uploads = missing(filesIn(sound, fields), stored);
   const facts = factsOf(filesIn(sound, { ...row, ...write }));
   // A new path removes the facts of the last file from the row.
   const isNew = 'audio_path' in write || 'cover_image_path' in write || !isDeepStrictEqual({ ...row, ...facts }, row);
-  const isMeasured = isNew && !isHeld && Object.keys(facts).length > 0;
-  const isChanged = columnsOf(write).length + uploads.length > 0 || isMeasured;
+  const isMeasured = isNew && Object.keys(facts).length > 0;
   return {
-    action: isChanged && !isHeld ? 'update' : 'unchanged',
+    action: open.length + uploads.length > 0 || isMeasured ? 'update' : 'unchanged',
     write,
     ...(isMeasured && { facts }),
-    remember: isDeepStrictEqual(remember, record) ? undefined : remember,
+    remember: changed(record, { sound_id: row.id, places, checksum, fields, said }),
     uploads,
-    leftAlone: isHeld ? [] : left.map((column) => COLUMNS[column]),
-    isHeld,
+    leftAlone: left.map((column) => COLUMNS[column]),
   };
 }
+
+const changed = (before: Imported, after: Imported) => (isDeepStrictEqual(before, after) ? undefined : after);
 
 /** Compares two values of a field; tags in NFC. */
 const isSame = (a: Fields[Column], b: Fields[Column]) => isDeepStrictEqual(composed(a), composed(b));
@@ -188,4 +196,4 @@ const factsOf = (files: LocalFile[]): Facts => Object.assign({}, ...files.map(({
 const missing = (files: LocalFile[], stored: Map<string, unknown>): LocalFile[] =>
   files
     .flatMap((file) => (file.bucket === 'covers' ? [file, thumbnailOf(file)] : [file]))
-    .filter(({ bucket, path }) => !stored.has(`${bucket}/${path}`));
+    .filter((file) => !stored.has(storedName(file)));

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Category } from '../project/catalogue.ts';
-import type { Section } from '../project/sections.ts';
 import type { Csv } from '../read/csv.ts';
-import { CATEGORY_SHEET, categoryRow, rowsOf, SECTION_SHEET, sectionRow } from '../read/structure-sheets.ts';
+import { CATEGORY_SHEET, CategoryRow, rowsOf, SECTION_SHEET, SectionRow } from '../read/structure-sheets.ts';
+import type { Category, Section } from '../shared/fields.ts';
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 
@@ -18,10 +17,7 @@ export const titleOf = (part: Part) =>
 
 function actionFor(stored: object | undefined, row: object, overwrite: boolean): Part['action'] {
   if (!stored) return 'create';
-  const isSame = Object.entries(row).every(([column, value]) =>
-    isDeepStrictEqual(value, (stored as Record<string, unknown>)[column]),
-  );
-  if (isSame) return 'unchanged';
+  if (isDeepStrictEqual({ ...stored, ...row }, stored)) return 'unchanged';
   return overwrite ? 'update' : 'left alone';
 }
 
@@ -35,7 +31,7 @@ export function planCategories(
   overwrite: boolean,
   rejected: Problem[],
 ): { parts: Part[]; categories: Category[] } {
-  const rows = csv ? rowsOf(csv, categoryRow(csv.hasDecimalCommas), rejected) : [];
+  const rows = csv ? rowsOf(csv, CategoryRow, rejected) : [];
   const categories = [...stored];
   const parts: Part[] = [];
   for (const { line, row } of rows.toSorted((a, b) => Number(!!a.row.parent) - Number(!!b.row.parent))) {
@@ -59,7 +55,7 @@ export function planCategories(
 
 /** Plans the home sections of a sheet. Existing ones change only if `overwrite` is set. */
 export function planSections(csv: Csv, stored: Section[], overwrite: boolean, rejected: Problem[]): Part[] {
-  return rowsOf(csv, sectionRow(csv.hasDecimalCommas), rejected).map(({ line, row }) => {
+  return rowsOf(csv, SectionRow, rejected).map(({ line, row }) => {
     const { id, created_at, ...rest } = row;
     const existing = stored.find((each) => each.id === id || each.slug === row.slug);
     const wanted = { ...rest, rule_type: row.rule_type ?? null, rule_value: row.rule_value ?? null };

@@ -7,7 +7,7 @@ import type { Step } from './plan.ts';
 const ROWS_AT_ONCE = 500;
 
 /** Removes steps whose rows the database rejects, after it has tried each row and rolled it back. */
-export async function validate(client: SupabaseClient, steps: Step[]): Promise<{ steps: Step[]; problems: Problem[] }> {
+export async function validate(client: SupabaseClient, steps: Step[]) {
   const writing = steps.filter(({ action }) => action !== 'unchanged');
   const rejected = new Map<Step, Problem>();
   for (let first = 0; first < writing.length; first += ROWS_AT_ONCE) {

@@ -1,15 +1,9 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
-import type { Facts, Fields } from '../shared/fields.ts';
+import type { Category, Fields, Row, Section } from '../shared/fields.ts';
 import type { BucketLimits } from '../shared/local-file.ts';
 import { allRows } from './database.ts';
 import { type Measurements, readMeasurements } from './measurements.ts';
 import { limitsOf } from './storage.ts';
-
-export type Row = { [Column in keyof Required<Fields>]: NonNullable<Fields[Column]> | null } & Facts & {
-    id: string;
-    created_at: string;
-    updated_at: string;
-  };
 
 export interface Place {
   /** Name of the folder. */
@@ -35,16 +29,6 @@ export const newRecord = (sound_id: string): Imported => {
   return { sound_id, places: [], checksum: null, fields: {}, said: {} };
 };
 
-export interface Category {
-  id: string;
-  slug: string;
-  name: string;
-  description: string | null;
-  parent_id: string | null;
-  sort_order: number;
-  is_active: boolean;
-}
-
 /** Contents of the project before the import. */
 export interface Catalogue {
   /** Sounds by id. */
@@ -61,15 +45,26 @@ export interface Catalogue {
  * @throws ImportError if migrations or buckets are missing
  */
 export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> {
-  const imported = await allRows<Imported>(client, 'imported_sounds', 'sound_id');
-  const sounds = await allRows<Row>(client, 'sounds', 'id');
+  const imported = (await allRows(client, 'imported_sounds', 'sound_id')) as unknown[] as Imported[];
+  const sounds = await allRows(client, 'sounds', 'id');
   return {
     sounds: new Map(sounds.map((row) => [row.id, row])),
     imported: new Map(imported.map((row) => [row.sound_id, row])),
     measurements: await readMeasurements(client),
-    categories: await allRows<Category>(client, 'categories', 'id'),
+    categories: await allRows(client, 'categories', 'id'),
     limits: { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') },
   };
+}
+
+/** @throws ImportError */
+export async function readSections(client: SupabaseClient): Promise<Section[]> {
+  const sections = await allRows(client, 'home_sections', 'id');
+  return await Promise.all(
+    sections.map(async (section) => {
+      const picks = await allRows(client, 'home_section_sounds', 'sound_id', { section_id: section.id });
+      return { ...section, sounds: picks.sort((a, b) => a.position - b.position).map(({ sound_id }) => sound_id) };
+    }),
+  );
 }
 
 /** Normalizes case and Unicode form, to compare names. */

@@ -33,8 +33,8 @@ export class Measurements extends Map<string, Measured> {
 
 /** @throws ImportError */
 export async function readMeasurements(client: SupabaseClient): Promise<Measurements> {
-  const rows = await allRows<Measured & { checksum: string }>(client, 'imported_files', 'checksum');
-  const measurements = new Measurements(rows.map(({ checksum, ...measured }) => [checksum, measured]));
+  const rows = await allRows(client, 'imported_files', 'checksum');
+  const measurements = new Measurements(rows.map(({ checksum, ...measured }) => [checksum, measured as Measured]));
   measurements.store = (checksum, measured) =>
     upsertRow(client, 'imported_files', { checksum, ...measured }, 'checksum');
   return measurements;

@@ -1,16 +1,12 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
+import type { Tables } from '../shared/fields.ts';
 import { readingFailed, upsertRow } from './database.ts';
 
 /** Record of the imports of one folder. */
-export interface Memory {
-  source: string;
-  /** Start of the unfinished import; null if there is none. */
-  started_at: string | null;
+export type Memory = Omit<Tables['imports']['Row'], 'answers'> & {
   /** Answers about categories: slugs by folder, null for no category. */
   answers: Record<string, string | null>;
-  /** True if the last import had a sheet. */
-  sheet: boolean;
-}
+};
 
 /** @throws ImportError */
 export async function recall(client: SupabaseClient, source: string): Promise<Memory> {

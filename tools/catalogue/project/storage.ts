@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
+import type { Row } from '../shared/fields.ts';
 import type { BucketLimits, LocalFile } from '../shared/local-file.ts';
 import { typeOf } from '../shared/paths.ts';
 import { ImportError, Rejected } from '../shared/problems.ts';
@@ -15,30 +16,30 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
   return { maxBytes: data.file_size_limit ?? null, types: data.allowed_mime_types ?? null };
 }
 
+type Named = Pick<LocalFile, 'bucket' | 'path'>;
+
+/** Returns the name of a file in all of Storage, and in an export. */
+export const nameOf = ({ bucket, path }: Named) => `${bucket}/${path}`;
+
+/** Returns the files that a sound names. */
+export const filesOf = ({ audio_path, cover_image_path }: Row): Named[] => [
+  ...(audio_path === null ? [] : [{ bucket: 'audio' as const, path: audio_path }]),
+  ...(cover_image_path === null ? [] : [{ bucket: 'covers' as const, path: cover_image_path }]),
+];
+
 const PAGE = 1000;
 const LISTS_AT_ONCE = 4;
 
-/** Looks up files in Storage. @returns the existing ones, by bucket/path */
-export async function listStored(
-  client: SupabaseClient,
-  files: Pick<LocalFile, 'bucket' | 'path'>[],
-): Promise<Map<string, StoredFile>> {
-  const folders = new Map(
-    files.map(({ bucket, path }) => {
-      const folder = posix.dirname(path);
-      return [`${bucket}/${folder}`, { bucket, folder }];
-    }),
-  );
+/** Looks up files in Storage. @returns all files in their folders, by name */
+export async function listStored(client: SupabaseClient, files: Named[]): Promise<Map<string, StoredFile>> {
+  const folders = new Map(files.map((file) => [posix.dirname(nameOf(file)), file]));
   const queue = new PQueue({ concurrency: LISTS_AT_ONCE });
-  const listed = await Promise.all(
-    [...folders.values()].map(({ bucket, folder }) => queue.add(() => listFolder(client, bucket, folder))),
-  );
-  return new Map(listed.flat().map((file) => [`${file.bucket}/${file.path}`, file]));
+  const lists = [...folders.values()].map((file) => () => listFolder(client, file.bucket, posix.dirname(file.path)));
+  const listed = await queue.addAll(lists);
+  return new Map(listed.flat().map((file) => [nameOf(file), file]));
 }
 
-export interface StoredFile {
-  bucket: LocalFile['bucket'];
-  path: string;
+export interface StoredFile extends Named {
   type: string;
   /** Size in bytes. */
   size: number;

@@ -5,18 +5,16 @@ import { parse } from 'csv-parse/sync';
 import { ImportError } from '../shared/problems.ts';
 import { isErrorValue } from './cells.ts';
 
-export type Cells = Record<string, string>;
-
 export interface CsvRecord {
   line: number;
-  cells: Cells;
+  /** Cells by the names of their columns in lower case. */
+  cells: Record<string, string>;
   /** Reason why the line cannot be used. */
   fault?: string;
 }
 
 export interface Csv {
   name: string;
-  /** Names of the columns in lower case. */
   header: string[];
   records: CsvRecord[];
   /** True if its numbers have decimal commas, so that "1.000" may be 1 or 1000. */
@@ -26,13 +24,11 @@ export interface Csv {
 /** Returns whether a file is a spreadsheet of any program. */
 export const isSheet = (file: string) => /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
 
-/** Finds a sheet by its name, ignoring case. */
-export function sheetNamed(name: string, files: string[]): string | undefined {
-  return files.includes(name) ? name : files.find((file) => file.toLowerCase() === name);
-}
-
 /** First line of a sheet from Excel that names the delimiter. */
 const SEP = /^"?sep=(.)"?(?=\r|\n|$)/i;
+
+/** Matches white space and invisible characters at both ends. */
+const ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 
 /**
  * Reads a sheet of a folder. Its delimiter is a comma, semicolon or tab; a byte-order mark is allowed.
@@ -48,26 +44,18 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
     .toString()
     .replace(/^\p{Cf}+/u, '')
     .replace(/^(\s*>.*\n)+\s*/, '');
-  const named = SEP.exec(content)?.[1];
   const text = content.replace(SEP, '');
   // The first delimiter in the header decides, because names of columns contain none.
-  const delimiter = named ?? /[,;\t]/.exec(text)?.[0] ?? ',';
+  const delimiter = SEP.exec(content)?.[1] ?? /[,;\t]/.exec(text)?.[0] ?? ',';
   const [first, ...rows] = rowsIn(text, delimiter);
   if (first?.fault) throw new ImportError(`The header of ${name} is damaged. ${first.fault}`);
   const header = (first?.cells ?? []).map((column) => column.replace(ENDS, '').toLowerCase());
   const twice = header.find((column, index) => column && header.indexOf(column) < index);
   if (twice) throw new ImportError(`${name} has two columns "${twice}". Rename or delete one.`);
   const isDecimal = (cell: string) => /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(cell);
-  return {
-    name,
-    header,
-    records: rows.map((row) => recordOf(row, header, delimiter)),
-    hasDecimalCommas: delimiter === ';' || rows.some(({ cells }) => cells.some(isDecimal)),
-  };
+  const hasDecimalCommas = delimiter === ';' || rows.some(({ cells }) => cells.some(isDecimal));
+  return { name, header, records: rows.map((row) => recordOf(row, header)), hasDecimalCommas };
 }
-
-/** Matches white space and invisible characters at both ends. */
-const ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 
 type RawRow = Omit<CsvRecord, 'cells'> & { cells: string[] };
 
@@ -101,14 +89,12 @@ function rowsIn(text: string, delimiter: string): RawRow[] {
   return rows;
 }
 
-const NAMES_OF_DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab' };
-
-function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: string): CsvRecord {
+function recordOf({ line, cells, fault }: RawRow, header: string[]): CsvRecord {
   const record = Object.fromEntries(header.map((column, index) => [column, cells[index] ?? '']));
   const faults = fault ? [fault] : [];
   if (!fault && cells.slice(header.length).some((cell) => cell !== '')) {
     const counts = `It has ${cells.length} cells, and the header has ${header.length} columns`;
-    faults.push(`${counts}. If a cell contains a ${NAMES_OF_DELIMITERS[delimiter] ?? delimiter}, put it in quotes`);
+    faults.push(`${counts}. Put each cell that contains the delimiter in quotes`);
   }
   for (const [column, cell] of Object.entries(record)) {
     if (cell.includes('\0')) faults.push(`${column} contains a NUL character, which cannot be stored. Delete it`);
@@ -117,6 +103,3 @@ function recordOf({ line, cells, fault }: RawRow, header: string[], delimiter: s
   }
   return { line, cells: record, ...(faults.length > 0 && { fault: faults.join('. ') }) };
 }
-
-/** Returns the cells that are not empty. */
-export const filled = (cells: Cells) => Object.entries(cells).filter(([, cell]) => cell !== '');

@@ -2,43 +2,33 @@ import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import mime from 'mime';
 import { ImportError, type Problem } from '../shared/problems.ts';
-import { type Csv, readCsv, sheetNamed } from './csv.ts';
+import { oneOrMany } from '../shared/text.ts';
+import { readCsv } from './csv.ts';
 import { MANIFEST, readManifest } from './manifest.ts';
 import { SHEET } from './sheet.ts';
 import { CATEGORY_SHEET, SECTION_SHEET } from './structure-sheets.ts';
-import { type Found, walk } from './walk.ts';
+import { walk } from './walk.ts';
 
-/** Files of a folder, and the sheets in it. */
-export interface Folder {
-  found: Found;
-  sounds: Csv | undefined;
-  categories: Csv | undefined;
-  sections: Csv | undefined;
-  /** Sheets and other files that are not used. */
-  notes: Problem[];
-}
+export type Folder = Awaited<ReturnType<typeof openFolder>>;
 
-/** @throws ImportError if there is no such folder, or a sheet in it cannot be read */
-export async function openFolder(folder: string): Promise<Folder> {
+/**
+ * Finds the files of a folder, and reads the sheets in it.
+ * @returns also notes about sheets and other files that are not used
+ * @throws ImportError if there is no such folder, or a sheet in it cannot be read
+ */
+export async function openFolder(folder: string) {
   const there = await stat(folder).catch(() => undefined);
   if (!there?.isDirectory()) throw new ImportError(`There is no folder ${folder}. Correct its path.`);
   const found = await walk(folder, await readManifest(folder));
-  const names = [SHEET, CATEGORY_SHEET, SECTION_SHEET].map((name) => sheetNamed(name, found.sheets));
+  const { sheets, others, notes } = found;
+  const names = [SHEET, CATEGORY_SHEET, SECTION_SHEET].map((name) =>
+    sheets.includes(name) ? name : sheets.find((file) => file.toLowerCase() === name),
+  );
   const [sounds, categories, sections] = await Promise.all(
     names.map((name) => (name ? readCsv(folder, name) : undefined)),
   );
-  const unread = found.sheets.filter((file) => !names.includes(file));
-  return {
-    found,
-    sounds,
-    categories,
-    sections,
-    notes: [
-      ...unread.map((where) => ({ where, reason: whyUnread(where) })),
-      ...notesAbout(found.others),
-      ...found.notes,
-    ],
-  };
+  const unread = sheets.filter((file) => !names.includes(file)).map((where) => ({ where, reason: whyUnread(where) }));
+  return { found, sounds, categories, sections, notes: [...unread, ...notesAbout(others), ...notes] };
 }
 
 function whyUnread(file: string): string {
@@ -52,14 +42,10 @@ function whyUnread(file: string): string {
 function notesAbout(others: string[]): Problem[] {
   const files = others.filter((file) => file !== MANIFEST);
   const kinds = Map.groupBy(files, (file) => posix.extname(file).toLowerCase());
-  return [...kinds].map(([extension, [file = '', ...more]]) => {
-    const kind = `${extension || 'no extension'} (${more.length + 1} files)`;
-    const isVideo = mime.getType(extension)?.startsWith('video/');
-    return {
-      where: more.length === 0 ? file : kind,
-      reason: isVideo
-        ? 'Not imported: videos are not supported. Export the audio track as .m4a or .mp3.'
-        : 'Not imported: this is not a supported format of recordings, pictures or sheets.',
-    };
-  });
+  return [...kinds].map(([extension, same]) => ({
+    where: oneOrMany(same, `${extension || 'no extension'} (${same.length} files)`),
+    reason: mime.getType(extension)?.startsWith('video/')
+      ? 'Not imported: videos are not supported. Export the audio track as .m4a or .mp3.'
+      : 'Not imported: this is not a supported format of recordings, pictures or sheets.',
+  }));
 }

@@ -28,15 +28,12 @@ export type ExportedFile = z.infer<typeof Manifest>['files'][string];
  * @throws ImportError if it is damaged
  */
 export async function readManifest(folder: string): Promise<Map<string, ExportedFile>> {
-  const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new ImportError(`${MANIFEST} cannot be read (${error.code}). Make it readable.`);
-  });
-  if (text === undefined) return new Map();
   try {
+    const text = await readFile(join(folder, MANIFEST), 'utf8');
     return new Map(Object.entries(Manifest.parse(JSON.parse(text)).files));
-  } catch {
-    throw new ImportError(`${MANIFEST} is damaged. Export into the folder again, or remove it.`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+    throw new ImportError(`${MANIFEST} is damaged or not readable. Export into the folder again, or remove it.`);
   }
 }
 

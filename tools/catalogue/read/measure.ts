@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import PQueue from 'p-queue';
@@ -39,11 +40,9 @@ async function decode(source: string, maxSeconds: number): Promise<Measured | un
     killSignal: 'SIGKILL',
   });
   const [, stdout, stderr, hashed] = ffmpeg.stdio as Readable[] as [null, Readable, Readable, Readable];
-  const ended = new Promise<number | null | undefined>((resolve, reject) => {
-    ffmpeg.on('close', resolve).on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') resolve(undefined);
-      else reject(error);
-    });
+  const ended = once(ffmpeg, 'close').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return [undefined];
   });
   let [count, highest] = [0, 0];
   const peaks: number[] = [];
@@ -54,7 +53,7 @@ async function decode(source: string, maxSeconds: number): Promise<Measured | un
       if (count % BLOCK === 0) [highest] = [0, peaks.push(highest)];
     }
   });
-  const [code, log, hash] = await Promise.all([ended, text(stderr), text(hashed)]);
+  const [[code], log, hash] = await Promise.all([ended, text(stderr), text(hashed)]);
   if (code === undefined) return undefined;
   if (code === null) throw new Rejected(`ffmpeg takes more than ${maxSeconds} s to decode it. Export it again.`);
   requireFreeAudio(log);

@@ -1,71 +1,71 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { fileTypeFromBuffer, fileTypeFromFile, supportedMimeTypes } from 'file-type';
 import mime from 'mime';
-import { type IAudioMetadata, parseFile, selectCover } from 'music-metadata';
-import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../shared/local-file.ts';
+import { type IPicture, parseFile, selectCover } from 'music-metadata';
+import sharp from 'sharp';
+import { rgbaToThumbHash } from 'thumbhash';
+import type { Facts } from '../shared/fields.ts';
+import { type BucketLimits, checksumOf, type LocalFile, requireLimits } from '../shared/local-file.ts';
 import { storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
 import type { Recording } from './recording.ts';
-import { placeholderOf } from './thumbnail.ts';
 import type { Found } from './walk.ts';
 
 /**
- * Finds the picture of a recording: the embedded one, else the file of the same name, else the cover of the folder.
- * @returns undefined if there is none
+ * Finds the picture of a sound: the one that its row names, else the one embedded in its recording, else the file of
+ * the same name, else the cover of the folder.
+ * @param named undefined if there is no row, null for no picture
  * @throws Rejected if it cannot be shown or the bucket does not accept it, and errors of the file system
  */
 export async function pictureOf(
+  named: string | null | undefined,
   file: string,
-  { metadata, audio }: Recording,
+  recording: Recording | undefined,
   pictures: Found['pictures'],
   limits: BucketLimits,
 ): Promise<LocalFile | undefined> {
-  const embedded = metadata && selectCover(metadata.common.picture);
-  if (embedded) return await embeddedPicture(file, embedded, audio, limits);
-  const chosen = nameOfPicture(file, pictures);
-  return chosen === undefined ? undefined : await pictureFile(chosen, pictures, limits);
+  const embedded = named === undefined && selectCover(recording?.metadata?.common.picture);
+  if (recording && embedded) return await embeddedPicture(file, embedded, recording.audio, limits);
+  const chosen = named === undefined && recording ? nameOfPicture(file, pictures) : named;
+  return chosen ? await pictureFile(chosen, pictures, limits) : undefined;
 }
 
 /** Finds the picture file that belongs to a recording without an embedded one. */
 export function nameOfPicture(file: string, pictures: Found['pictures']): string | undefined {
   const { dir, name } = posix.parse(file);
-  const found = [...pictures.keys()].filter((picture) => posix.dirname(picture) === (dir || '.'));
-  const stem = (picture: string) => posix.parse(picture).name;
-  return (
-    found.find((picture) => stem(picture) === name) ?? found.find((picture) => stem(picture).toLowerCase() === 'cover')
-  );
+  const beside = [...pictures.keys()].map((picture) => posix.parse(picture)).filter((picture) => picture.dir === dir);
+  const found = beside.find((each) => each.name === name) ?? beside.find((each) => each.name.toLowerCase() === 'cover');
+  return found && posix.join(dir, found.base);
 }
 
 /**
  * Reads a picture file of the folder.
  * @throws Rejected if it is missing, has another type than its name, is damaged, or the bucket does not accept it
  */
-export async function pictureFile(file: string, pictures: Found['pictures'], limits: BucketLimits): Promise<LocalFile> {
+async function pictureFile(file: string, pictures: Found['pictures'], limits: BucketLimits): Promise<LocalFile> {
   const found = pictures.get(file);
   if (!found) throw new Rejected(`The folder has no image "${file}". Correct the name or add the file.`);
   const { source, type, exported } = found;
   const { size, mtimeMs: changedMs } = await stat(source);
-  requireLimits(file, type, size, limits);
+  requireLimits(file, { bucket: 'covers', type, size }, limits);
   const checksum = await checksumOf(source);
-  const picture = { bucket: 'covers', type, size, checksum, source, changedMs } as const;
   const isExported = exported?.checksum === checksum;
   if (!isExported) await requireType(file, source, type);
   // The name contains the folder and the checksum, so that equal pictures of a folder are stored once.
   const path = isExported ? exported.path : storagePath(coverIn(file), checksum, storedExtension(file));
-  const named = { ...picture, path };
-  return await withPlaceholder(named).catch((error: unknown) => {
-    if (isExported) return named;
-    throw error;
+  const picture: LocalFile = { bucket: 'covers', path, type, size, checksum, source, changedMs };
+  const facts = await placeholderOf(picture).catch((error: unknown) => {
+    if (!isExported) throw error;
+    return undefined;
   });
+  return { ...picture, facts };
 }
-
-type Embedded = NonNullable<IAudioMetadata['common']['picture']>[number];
 
 async function embeddedPicture(
   file: string,
-  { data }: Embedded,
+  { data }: IPicture,
   { source, changedMs }: LocalFile,
   limits: BucketLimits,
 ): Promise<LocalFile> {
@@ -74,23 +74,16 @@ async function embeddedPicture(
   if (!type?.startsWith('image/'))
     throw new Rejected('The picture in the recording is not an image. Replace it with a JPEG, or remove it.');
   const extension = `.${mime.getExtension(type)}`;
-  requireLimits(`picture${extension}`, type, data.length, limits);
+  const [bucket, size] = ['covers' as const, data.length];
+  requireLimits(`picture${extension}`, { bucket, type, size }, limits);
   const checksum = createHash('sha256').update(data).digest('hex');
   const path = storagePath(coverIn(file), checksum, extension);
+  const picture = { bucket, path, type, size, checksum, source, changedMs };
+  const facts = await placeholderOf({ ...picture, extract: () => Promise.resolve(data) });
   // Read the picture again for the upload, because those of all recordings may not fit into memory.
-  const extract = async () => {
-    const { common } = await parseFile(source);
-    return selectCover(common.picture)?.data ?? new Uint8Array();
-  };
-  const picture = { bucket: 'covers', path, type, size: data.length, checksum, source, changedMs } as const;
-  return { ...(await withPlaceholder({ ...picture, extract: () => Promise.resolve(data) })), extract };
+  const extract = async () => selectCover((await parseFile(source)).common.picture)?.data ?? new Uint8Array();
+  return { ...picture, facts, extract };
 }
-
-/** @throws Rejected if the picture cannot be shown */
-const withPlaceholder = async (picture: LocalFile): Promise<LocalFile> => ({
-  ...picture,
-  facts: { cover_placeholder: await placeholderOf(picture) },
-});
 
 /** @throws Rejected if the content of a picture is of another type than its extension */
 async function requireType(file: string, source: string, type: string): Promise<void> {
@@ -105,7 +98,44 @@ async function requireType(file: string, source: string, type: string): Promise<
 
 const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');
 
-function requireLimits(file: string, type: string, size: number, limits: BucketLimits): void {
-  const problem = limitProblem(file, type, size, limits);
-  if (problem) throw new Rejected(`${problem} Convert it to a smaller JPEG, for example.`);
+/** Edge of a thumbnail in pixels, which `GET /config` returns to apps. */
+const EDGE = 256;
+
+/** Opens a picture, turned by the orientation in its EXIF data. Tolerates damage that browsers tolerate. */
+const open = (content: Uint8Array) => sharp(content, { failOn: 'none' }).rotate();
+
+const fail = () => {
+  throw new Rejected('It is damaged. Save it again as a JPEG.');
+};
+
+const contentOf = ({ extract, source }: LocalFile) => extract?.() ?? readFile(source);
+
+/** Returns the thumbnail of a picture, stored beside it. The content is only made for the upload. */
+export const thumbnailOf = (picture: LocalFile): LocalFile => ({
+  ...picture,
+  path: `${picture.path}.${EDGE}.webp`,
+  type: 'image/webp',
+  extract: async () =>
+    open(await contentOf(picture))
+      .resize(EDGE, EDGE, { fit: 'cover' })
+      .webp()
+      .toBuffer()
+      .catch(fail),
+});
+
+/** Placeholders by checksum, because one cover may belong to many recordings. */
+const placeholders = new Map<string, Promise<Facts>>();
+
+/** Returns the ThumbHash of a picture. @throws Rejected if the picture cannot be shown */
+export function placeholderOf(picture: LocalFile): Promise<Facts> {
+  const making = placeholders.get(picture.checksum) ?? contentOf(picture).then(hash);
+  placeholders.set(picture.checksum, making);
+  return making;
+}
+
+/** Scales a picture to 100 pixels, the maximum of ThumbHash, and returns its hash. */
+async function hash(content: Uint8Array): Promise<Facts> {
+  const image = open(content).resize(100, 100, { fit: 'inside' }).ensureAlpha().toColourspace('srgb').raw();
+  const { data, info } = await image.toBuffer({ resolveWithObject: true }).catch(fail);
+  return { cover_placeholder: Buffer.from(rgbaToThumbHash(info.width, info.height, data)).toString('base64') };
 }

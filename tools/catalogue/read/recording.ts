@@ -4,7 +4,7 @@ import { fileTypeFromFile } from 'file-type';
 import { type IAudioMetadata, parseFile } from 'music-metadata';
 import type { Measurements } from '../project/measurements.ts';
 import type { Fields } from '../shared/fields.ts';
-import { type BucketLimits, checksumOf, type LocalFile, limitProblem } from '../shared/local-file.ts';
+import { type BucketLimits, checksumOf, type LocalFile, requireLimits } from '../shared/local-file.ts';
 import { readableTitle, storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
 import { INSTALL_FFMPEG, IS_PROTECTED, measure } from './measure.ts';
@@ -13,11 +13,10 @@ import type { FoundFile } from './walk.ts';
 
 export interface Recording {
   fields: Fields;
+  /** The file. It has no facts without ffmpeg. */
   audio: LocalFile;
-  /** False without ffmpeg. */
-  isMeasured: boolean;
   /** Undefined for an unchanged file of an export, because the sheet of the export has all fields. */
-  metadata?: IAudioMetadata;
+  metadata?: IAudioMetadata | undefined;
   notes: string[];
 }
 
@@ -33,8 +32,7 @@ export async function readRecording(
 ): Promise<Recording> {
   const { size, mtimeMs: changedMs } = await stat(source);
   if (size === 0) throw new Rejected('The file is empty. Export the recording again.');
-  const problem = limitProblem(file, type, size, limits);
-  if (problem) throw new Rejected(`${problem} Convert it, or edit the bucket "audio" in the dashboard.`);
+  requireLimits(file, { bucket: 'audio', type, size }, limits);
   const checksum = await checksumOf(source);
   const isExported = exported?.checksum === checksum;
   const path = isExported ? exported.path : storagePath(file, checksum);
@@ -45,16 +43,14 @@ export async function readRecording(
     throw error;
   });
   const { duration_sec, ...facts } = measured?.facts ?? { duration_sec: undefined };
-  const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs, facts };
-  const isMeasured = measured !== undefined;
-  if (isExported) return { fields: {}, audio, isMeasured, notes: [] };
-  const metadata = isMeasured || isCertain ? await parse(source, !isMeasured) : undefined;
+  const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs, facts: measured && facts };
+  if (isExported) return { fields: {}, audio, notes: [] };
+  const metadata = measured || isCertain ? await parse(source, !measured) : undefined;
   const { title = readableTitle(file), description, notes = [] } = metadata ? readTags(metadata) : {};
   if (await isJoined(source, storedExtension(file)))
     notes.push('It contains several joined recordings, and many apps play only the first. Export them as one.');
   const length = duration_sec ?? lengthIn(metadata);
-  const fields = { title, duration_sec: length, ...(description && { description }) };
-  return { fields, audio, isMeasured, ...(metadata && { metadata }), notes };
+  return { fields: { title, duration_sec: length, ...(description && { description }) }, audio, metadata, notes };
 }
 
 /** Stored extensions that one format can have. */

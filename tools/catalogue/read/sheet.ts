@@ -1,9 +1,10 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import { type Column, DEFAULTS, type Fields } from '../shared/fields.ts';
+import { findCategory } from '../project/catalogue.ts';
+import { type Category, type Column, DEFAULTS, type Fields } from '../shared/fields.ts';
 import { ImportError, type Problem } from '../shared/problems.ts';
 import { CLEAR, moment, name, nameInFolder, numberIn, tags, text, truth } from './cells.ts';
-import { type Cells, type Csv, type CsvRecord, filled } from './csv.ts';
+import type { Csv, CsvRecord } from './csv.ts';
 
 export const SHEET = 'sounds.csv';
 
@@ -13,10 +14,8 @@ export interface SheetRow {
   file: string | undefined;
   /** Distinguishes the sounds of one recording; usually empty. */
   key: string;
-  fields: Omit<Fields, 'audio_path' | 'cover_image_path'>;
-  /** Name of a picture in the folder; null for none. */
-  picture?: string | null;
-  createdAt?: string;
+  /** Values of the columns. The picture is a name in the folder. */
+  fields: Omit<Fields, 'audio_path'> & { created_at?: string };
   /** All problems of the line. A line with a problem is rejected. */
   faults: string[];
   /** True if the line cannot be parsed, so that `file` is a guess. */
@@ -44,9 +43,8 @@ const columnsIn = (hasDecimalCommas: boolean): Record<Exclude<Column, 'audio_pat
   sort_order: numberIn(hasDecimalCommas),
   created_at: moment,
 });
-const COLUMNS = Object.keys(columnsIn(false));
 /** Names of the columns, in the order of an export. */
-export const NAMES = ['file', 'key', ...COLUMNS];
+export const NAMES = ['file', 'key', ...Object.keys(columnsIn(false))];
 
 /** Sheet with the header and an example, for `npm run -s import -- --template`. */
 export const TEMPLATE = stringify(
@@ -88,43 +86,68 @@ export function readSheet({ name, header, records, hasDecimalCommas }: Csv): She
   };
 }
 
-function rowOf({ line, cells, fault }: CsvRecord, schema: z.ZodObject): SheetRow {
-  const { file: named, key = '', ...rest } = cells;
-  const file = named ? nameInFolder(named) : undefined;
-  const row = { line, file, key, fields: {} };
+function rowOf(record: CsvRecord, schema: z.ZodObject): SheetRow {
+  const { line, cells, fault } = record;
+  const file = cells['file'] ? nameInFolder(cells['file']) : undefined;
+  const row = { line, file, key: cells['key'] ?? '', fields: {} };
   if (fault) return { ...row, faults: [fault], isDamaged: true };
-  const values = Object.fromEntries(filled(rest).filter(([, cell]) => cell !== CLEAR));
-  // Check the category of a faulty row, too.
-  const { data = { category: values['category'] }, error } = schema.safeParse(values);
-  const faults = faultsIn(error, cells);
-  if (rest['title'] === CLEAR) faults.push('A sound needs a title. Replace the "-" by one');
-  if (file === undefined && !rest['title'])
+  const { values, data, faults } = parseLine(record, schema);
+  if (cells['title'] === CLEAR) faults.push('A sound needs a title. Replace the "-" by one');
+  if (file === undefined && !cells['title'])
     faults.push('A sound without a recording needs a title. Fill in "file" or "title", or delete the line');
-  const { cover_image_path, created_at, ...fields } = data as Fields & { created_at?: string };
-  return {
-    ...row,
-    key: key || (file === undefined ? (fields.title ?? '') : ''),
-    fields: { ...fields, ...clearedIn(rest) },
-    ...(cover_image_path !== undefined && { picture: cover_image_path }),
-    ...(rest['cover_image_path'] === CLEAR && { picture: null }),
-    ...(created_at !== undefined && { createdAt: created_at }),
-    faults,
-  };
+  const cleared = Object.keys(schema.shape).filter((column) => cells[column] === CLEAR && column !== 'created_at');
+  const defaults = cleared.map((column) => [column, DEFAULTS[column as keyof Fields] ?? null]);
+  // Check the category of a faulty row, too.
+  const fields = { ...(data ?? { category: values['category'] }), ...Object.fromEntries(defaults) };
+  return { ...row, key: row.key || (file === undefined ? (fields.title ?? '') : ''), fields, faults };
 }
 
-/** Lists the problems of the cells of a row. */
-export function faultsIn(error: z.ZodError | undefined, cells: Cells): string[] {
-  const faults = (error?.issues ?? []).map(({ path: [column], message }) => {
-    const cell = cells[String(column)];
+/** Validates the cells of a line. Ignores empty cells and those that clear a field. */
+export function parseLine<T extends z.ZodObject>({ cells, fault }: CsvRecord, schema: T) {
+  const values = Object.fromEntries(Object.entries(cells).filter(([, cell]) => cell !== '' && cell !== CLEAR));
+  const { data, error } = schema.safeParse(values);
+  const problems = (error?.issues ?? []).map(({ path: [column], message }) => {
+    const cell = values[String(column)];
     return cell ? `${String(column)} ${message}: "${cell}"` : `${String(column)} is missing`;
   });
-  return faults.length > 0 ? [`${faults.join('; ')}. Correct ${faults.length === 1 ? 'it' : 'them'}`] : [];
+  const faults = fault ? [fault] : [];
+  if (!fault && problems.length > 0)
+    faults.push(`${problems.join('; ')}. Correct ${problems.length === 1 ? 'it' : 'them'}`);
+  return { values, data, faults };
 }
 
-/** Returns the database values of cleared fields. */
-function clearedIn(cells: Cells): Fields {
-  const cleared = COLUMNS.filter(
-    (column) => cells[column] === CLEAR && !['title', 'cover_image_path', 'created_at'].includes(column),
-  );
-  return Object.fromEntries(cleared.map((column) => [column, DEFAULTS[column as keyof Fields] ?? null]));
+/** Removes the rows of the sheet that are faulty, duplicate, or name a missing file or category. */
+export function usableRows(
+  { rows, rejected: unknownColumns }: Sheet,
+  recordings: { has(file: string): boolean },
+  categories: Pick<Category, 'slug' | 'name'>[],
+) {
+  const usable: SheetRow[] = [];
+  const rejected: Problem[] = [...unknownColumns];
+  /** Recordings with a faulty row, which are not imported until the row is corrected. */
+  const unusable = new Set<string>();
+  const reject = ({ line }: SheetRow, faults: string[], end: string) =>
+    rejected.push({ where: `${SHEET} line ${line}`, reason: `${faults.join('. ')}${end}` });
+  for (const row of rows) {
+    const { file, key, fields } = row;
+    const isMissing = file !== undefined && !recordings.has(file);
+    const category = fields.category ?? undefined;
+    const slug = category && findCategory(category, categories)?.slug;
+    const faults = [...row.faults, ...(category && !slug ? [unknownCategory(category)] : [])];
+    const earlier = usable.find((other) => other.file === file && other.key === key);
+    if (isMissing && row.isDamaged) reject(row, faults, '.');
+    else if (isMissing)
+      reject(row, [...faults, `There is no recording "${file}" in the folder`], '. Correct the name or add the file.');
+    else if (faults.length > 0) {
+      if (file !== undefined) unusable.add(file);
+      reject(row, faults, `; until then ${file === undefined ? 'the line' : `"${file}"`} is rejected.`);
+    } else if (earlier) {
+      const remedy = 'Delete one of the two, or give them different words in the column "key".';
+      reject(row, [`"${file ?? key}" is already on line ${earlier.line}, which is used`], `. ${remedy}`);
+    } else usable.push({ ...row, fields: { ...fields, ...(slug && { category: slug }) } });
+  }
+  return { usable, rejected, unusable };
 }
+
+const unknownCategory = (text: string) =>
+  `No category has the slug or name "${text}", or several have that name. Correct it, or create the category in the dashboard`;

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
 import { typeOf } from '../shared/paths.ts';
-import { asRejected, type Problem, Rejected } from '../shared/problems.ts';
+import { asRejected, type Problem } from '../shared/problems.ts';
+import { oneOrMany } from '../shared/text.ts';
 import { isSheet } from './csv.ts';
 import type { ExportedFile } from './manifest.ts';
 
@@ -44,38 +46,32 @@ export async function walk(folder: string, manifest: Map<string, ExportedFile>):
   const system: string[] = [];
   /** Real paths of the folder and of linked folders. */
   const roots = [await realpath(folder)];
-  const follow = async (source: string, file: string) => {
-    const target = await realpath(source);
-    if (roots.some((other) => isWithin(target, other) || isWithin(other, target)))
-      found.notes.push({ where: `${file}/`, reason: `Not read: it is a link to ${target}, ${OVERLAP}` });
-    else {
-      roots.push(target);
-      await look(source, file, true);
+  const reject = (where: string) => (error: unknown) => {
+    found.rejected.push({ where, reason: asRejected(error).message });
+  };
+  const look = async (source: string, below: string, isLinked: boolean) => {
+    const entries = (await entriesOf(source).catch(reject(`${below || '.'}/`))) ?? [];
+    for (const { name, isText, entry } of entries.filter((each) => !isHidden(each.name))) {
+      const file = posix.join(below, name.normalize('NFC'));
+      if (isText) await visit(entry, join(source, name), file, isLinked).catch(reject(file));
+      else found.rejected.push({ where: file, reason: 'Its name is not in UTF-8. Rename it.' });
     }
   };
-  const look = async (source: string, below: string, isLinked: boolean): Promise<void> => {
-    const entries = await entriesOf(source).catch((error: unknown) => {
-      found.rejected.push({ where: `${below || '.'}/`, reason: asRejected(error).message });
-      return [];
-    });
-    for (const { name, isText, entry } of entries) {
-      const file = posix.join(below, name.normalize('NFC'));
-      const path = join(source, name);
-      const isLink = entry.isSymbolicLink();
-      const target = isLink && isText ? await stat(path).catch(asRejected) : entry;
-      if (isHidden(name)) continue;
-      if (!isText) found.rejected.push({ where: file, reason: 'Its name is not in UTF-8. Rename it.' });
-      else if (target instanceof Rejected) found.rejected.push({ where: file, reason: target.message });
-      else if (!target.isDirectory())
-        addFile(file, { source: path, isLink: isLink || isLinked }, manifest.get(file), found);
-      else if (SYSTEM_FOLDER.test(name)) system.push(`${file}/`);
-      else if (isLink) await follow(path, file);
-      else await look(path, file, isLinked);
-    }
+  const visit = async (entry: Dirent<Buffer>, source: string, file: string, isLinked: boolean): Promise<void> => {
+    const isLink = entry.isSymbolicLink();
+    const target = isLink ? await stat(source) : entry;
+    if (!target.isDirectory()) return addFile(file, { source, isLink: isLink || isLinked }, manifest.get(file), found);
+    if (SYSTEM_FOLDER.test(posix.basename(file))) return void system.push(`${file}/`);
+    if (!isLink) return await look(source, file, isLinked);
+    const real = await realpath(source);
+    if (roots.some((other) => isWithin(real, other) || isWithin(other, real)))
+      return void found.notes.push({ where: `${file}/`, reason: `Not read: it is a link to ${real}, ${OVERLAP}` });
+    roots.push(real);
+    await look(source, file, true);
   };
   await look(folder, '', false);
-  const where = system.length > 1 ? `${system[0]} (${system.length} folders)` : system[0];
-  if (where) found.notes.push({ where, reason: SKIPPED });
+  const where = oneOrMany(system, `${system[0]} (${system.length} folders)`);
+  if (system.length > 0) found.notes.push({ where, reason: SKIPPED });
   return found;
 }
 

@@ -26,13 +26,25 @@ export function abortAtSignals(interruption: AbortController): () => void {
   };
 }
 
-/** Runs a command. @param run returns true if everything succeeded, for exit code 0 */
-export async function exitWith(run: () => Promise<boolean>): Promise<void> {
+/** Returns the only folder of a command line. @throws ImportError with the usage */
+export function folderIn([folder, ...more]: string[], usage: string): string {
+  if (folder === undefined || more.length > 0) throw new ImportError(`Specify one folder.\n\n${usage}`);
+  return folder;
+}
+
+/**
+ * Runs a command, or prints its usage for --help and for an unknown option.
+ * @param run returns true if everything succeeded, for exit code 0
+ */
+export async function exitWith(usage: string, run: () => Promise<boolean>): Promise<void> {
   try {
-    process.exitCode = (await run()) ? 0 : 1;
+    if (process.argv.includes('--help')) console.log(usage);
+    else process.exitCode = (await run()) ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof ImportError)) console.error(error);
-    else for (const line of error.message.split('\n')) console.error(printable(line));
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isUsage = code?.startsWith('ERR_PARSE_ARGS');
+    if (!isUsage && !(error instanceof ImportError)) console.error(error);
+    else for (const line of `${message}${isUsage ? `\n\n${usage}` : ''}`.split('\n')) console.error(printable(line));
     process.exitCode = 1;
   }
 }

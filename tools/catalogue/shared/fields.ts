@@ -1,32 +1,13 @@
-/** The columns of `public.sounds` that an import writes, as in the data API. */
-export interface Fields {
-  title?: string;
-  description?: string | null;
-  bowl_note?: string | null;
-  frequency_hz?: number | null;
-  duration_sec?: number | null;
-  category?: string | null;
-  tags?: string[] | null;
-  cover_image_path?: string | null;
-  audio_path?: string | null;
-  is_featured?: boolean;
-  is_premium?: boolean;
-  is_active?: boolean;
-  sort_order?: number;
-}
+import type { Database } from '../../../src/supabase/database.types.ts';
 
-/** The columns of `public.sounds` that were measured in the files. */
-export interface Facts {
-  loudness_lufs?: number | null;
-  true_peak_dbtp?: number | null;
-  waveform?: number[] | null;
-  cover_placeholder?: string | null;
-}
+export type Tables = Database['public']['Tables'];
+export type Row = Tables['sounds']['Row'];
+export type Category = Omit<Tables['categories']['Row'], 'created_at' | 'updated_at'>;
+/** A section of the home page, with the ids of its sounds in their order. */
+export type Section = Omit<Tables['home_sections']['Row'], 'updated_at'> & { sounds: string[] };
 
-export type Column = keyof Fields;
-
-/** Names of the columns in messages. */
-export const COLUMNS: Record<Column, string> = {
+/** The columns of `public.sounds` that an import writes, with their names in messages. */
+export const COLUMNS = {
   title: 'title',
   description: 'description',
   bowl_note: 'bowl note',
@@ -41,12 +22,17 @@ export const COLUMNS: Record<Column, string> = {
   is_active: 'is_active',
   sort_order: 'sort order',
 };
+export type Column = keyof typeof COLUMNS;
+export type Fields = Partial<Pick<Row, Column>>;
+
+/** The columns of `public.sounds` that were measured in the files. */
+export type Facts = Partial<Pick<Row, 'loudness_lufs' | 'true_peak_dbtp' | 'waveform' | 'cover_placeholder'>>;
 
 /** Defaults of the database; null for the other columns. */
 export const DEFAULTS: Fields = { is_featured: false, is_premium: false, is_active: true, sort_order: 0 };
 
 export const columnsOf = (fields: object) => Object.keys(fields) as Column[];
 
-export function pick(fields: { [Name in Column]?: unknown }, columns: Column[]): Fields {
+export function pick(fields: Fields, columns: Column[]): Fields {
   return Object.fromEntries(columns.map((column) => [column, fields[column]]));
 }

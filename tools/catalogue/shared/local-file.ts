@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Facts } from './fields.ts';
+import { Rejected } from './problems.ts';
 import { megabytes } from './text.ts';
 
 /** Limits of a bucket. If one is null, Storage enforces the limit of the project. */
@@ -25,7 +26,7 @@ export interface LocalFile {
   source: string;
   /** Modification time of the source, in milliseconds. */
   changedMs: number;
-  facts?: Facts;
+  facts?: Facts | undefined;
   /** Reads the content from the source. Without it, the content is the whole source. */
   extract?: () => Promise<Uint8Array>;
 }
@@ -37,16 +38,17 @@ export async function checksumOf(source: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Explains which limit of the bucket a file exceeds. */
-export function limitProblem(
+/** @throws Rejected if a file exceeds a limit of its bucket */
+export function requireLimits(
   file: string,
-  type: string,
-  size: number,
+  { bucket, type, size }: Pick<LocalFile, 'bucket' | 'type' | 'size'>,
   { types, maxBytes }: BucketLimits,
-): string | undefined {
+): void {
   const isAllowed = (allowed: string) =>
     allowed === type || (allowed.endsWith('/*') && type.startsWith(allowed.slice(0, -1)));
-  if (types && !types.some(isAllowed)) return `The bucket does not accept ${posix.extname(file)} files (${type}).`;
-  if (maxBytes === null || size <= maxBytes) return undefined;
-  return `It is ${megabytes(size)}; the bucket accepts at most ${megabytes(maxBytes)}.`;
+  const remedy = `Convert it, or edit the bucket "${bucket}" in the dashboard.`;
+  if (types && !types.some(isAllowed))
+    throw new Rejected(`The bucket does not accept ${posix.extname(file)} files (${type}). ${remedy}`);
+  if (maxBytes !== null && size > maxBytes)
+    throw new Rejected(`It is ${megabytes(size)}; the bucket accepts at most ${megabytes(maxBytes)}. ${remedy}`);
 }

@@ -58,14 +58,10 @@ export function checksumIn(path: string | null | undefined): string | undefined 
 
 /** Returns the id of a new sound or category. It depends only on the arguments, so that a retry reuses the row. */
 export function soundId(...parts: (string | undefined)[]): string {
-  const digest = createHash('sha256')
-    .update(`sounds-service import ${JSON.stringify(parts)}`)
-    .digest();
-  // RFC 9562: version 8 leaves all other bits to the application.
-  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80;
-  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
-  const hex = digest.toString('hex', 0, 16);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const digest = createHash('sha256').update(`sounds-service import ${JSON.stringify(parts)}`);
+  const [, a, b, c, bits = '', d, e] = /^(.{8})(.{4}).(.{3})(.)(.{3})(.{12})/.exec(digest.digest('hex')) ?? [];
+  // RFC 9562: version 8 and the variant 10 leave all other bits to the application.
+  return `${a}-${b}-8${c}-${'89ab'[Number.parseInt(bits, 16) % 4]}${d}-${e}`;
 }
 
 /** Makes a title from a file name, such as `Deep bowl` from `01 - deep_bowl.mp3`. */

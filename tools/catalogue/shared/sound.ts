@@ -13,9 +13,9 @@ export interface Sound {
   /** Fields from the sheet, which override the others. */
   sheetFields: Fields;
   /** Creation time of a new sound in ISO 8601 and UTC, if the sheet has one. */
-  createdAt?: string;
-  audio?: LocalFile;
-  picture?: LocalFile;
+  createdAt: string | undefined;
+  audio: LocalFile | undefined;
+  picture: LocalFile | undefined;
   /** True if the recording is a symbolic link. */
   isLink: boolean;
   /** Notes about parts that are not imported, with the reason. */

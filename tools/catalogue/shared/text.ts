@@ -3,6 +3,9 @@ const MEGABYTE = 1024 * 1024;
 /** Formats bytes as the dashboard does, where 50 MB are 52,428,800 bytes. */
 export const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 
+/** Returns the only name, or a text about many. */
+export const oneOrMany = (names: string[], many: string) => (names.length === 1 ? (names[0] ?? '') : many);
+
 export const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Control characters, line separators, and characters that reverse the direction of the text after them. */

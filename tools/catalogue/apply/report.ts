@@ -1,0 +1,119 @@
+import { isChanging, type Plan, type Step } from '../plan/plan.ts';
+import { titleOf } from '../plan/structure.ts';
+import { isTerminal } from '../shared/command.ts';
+import { COLUMNS, columnsOf } from '../shared/fields.ts';
+import { type Line, linesOf, print, showBar } from '../shared/print.ts';
+import { nameOf } from '../shared/sound.ts';
+import { megabytes, oneOrMany, plural, printable } from '../shared/text.ts';
+import type { Outcome } from './carry-out.ts';
+
+export function describe({ action, write, facts, row, uploads }: Step): string {
+  if (action === 'create') return `${write.title} (${write.category ?? 'no category'})`;
+  const columns = columnsOf(write).map((column) =>
+    column === 'title' ? `"${row?.title}" becomes "${write.title}"` : COLUMNS[column],
+  );
+  if (columns.length > 0) return columns.join(', ');
+  if (facts) return 'loudness, waveform or placeholder';
+  return `${uploads[0]?.bucket === 'audio' ? 'recording' : 'picture'}, missing from Storage`;
+}
+
+/** Prints a plan or, with an outcome, what an import has done. */
+export function report(plan: Plan, outcome?: Outcome): void {
+  const { steps } = plan;
+  const changing = steps.filter((step) => isChanging(step) && outcome?.done.has(step) !== false);
+  const words = outcome ? ({ create: 'made', update: 'updated' } as const) : WORDS;
+  const changes = changing.map((step): Line => [words[step.action as keyof typeof WORDS], step.file, describe(step)]);
+  const rejected = [...plan.rejected, ...(outcome?.rejected ?? [])];
+  const remarks = [...steps.flatMap(remarksOf), ...linesOfParts(plan, false), ...linesOf('note', plan.notes)];
+  if (outcome) console.log();
+  print([
+    ...(outcome ? changes : [...linesOfParts(plan, true), ...changes, ...moves(plan)]),
+    ...remarks,
+    ...linesOf('rejected', rejected),
+  ]);
+  const held = steps.filter(({ isHeld }) => isHeld);
+  const isSame = (step: Step) => !isChanging(step) && !isLeftAlone(step) && !step.isHeld;
+  const counts = [
+    `${changing.filter(({ action }) => action === 'create').length} ${words.create}`,
+    `${changing.filter(({ action }) => action === 'update').length} ${outcome ? 'updated' : 'to update'}`,
+    `${steps.filter(isSame).length} unchanged`,
+    `${steps.filter(isLeftAlone).length} left alone`,
+    ...(held.length > 0 ? [`${held.length} held back`] : []),
+    `${rejected.length} rejected`,
+  ];
+  const { files, bytes } = uploadsOf(changing);
+  const toUpload = outcome ? '' : `; ${plural(files, 'file')} to upload (${megabytes(bytes)})`;
+  console.log(`\n${counts.join(', ')}${toUpload}.`);
+  if (outcome?.stopped === undefined) return;
+  const isRejected = ({ file }: Step) => rejected.some(({ where }) => where === file);
+  const left = steps.filter((step) => isChanging(step) && !outcome.done.has(step) && !isRejected(step));
+  console.error(
+    `${outcome.stopped}\n${plural(left.length, 'sound')} left to import. Run the import again to continue.`,
+  );
+}
+
+const WORDS = { create: 'new', update: 'update' } as const;
+const isLeftAlone = ({ leftAlone }: Step) => leftAlone.length > 0;
+
+function linesOfParts({ parts }: Plan, isChanged: boolean): Line[] {
+  const listed = parts.filter((part) => (isChanged ? isChanging(part) : part.action === 'left alone'));
+  const reason = isChanged ? '' : ': the project has another; --overwrite would replace it';
+  return listed.map((part) => [
+    WORDS[part.action as 'create'] ?? 'left alone',
+    part.where,
+    `${titleOf(part)}${reason}`,
+  ]);
+}
+
+/** Lists each sound that moved within the folder, and counts the sounds from other folders. */
+function moves({ steps, source }: Plan): Line[] {
+  const moved = steps.flatMap(({ file, from }) => (from ? [{ file, from }] : []));
+  return [...Map.groupBy(moved, ({ from }) => from.source)].flatMap(([other, sounds]): Line[] => {
+    if (other === source) return sounds.map(({ file, from }) => ['moved', file, `was ${nameOf(from)}`]);
+    const files = sounds.map(({ file }) => file);
+    return [['note', oneOrMany(files, `${files.length} sounds`), `known from "${other}"`]];
+  });
+}
+
+function remarksOf({ file, row, write, isHeld, leftAlone, notes }: Step): Line[] {
+  const change = `"${row?.title}" would become "${write.title}", with another recording; --overwrite replaces it`;
+  const left = row
+    ? `${leftAlone.join(', ')}: changed in the dashboard; --overwrite would replace it`
+    : 'deleted in the dashboard; --overwrite would restore it';
+  return [
+    ...(isHeld ? [['held back', file, change] satisfies Line] : []),
+    ...(leftAlone.length > 0 ? [['left alone', file, left] satisfies Line] : []),
+    ...notes.map((note): Line => ['note', file, note]),
+  ];
+}
+
+/** Counts the files to upload. Several sounds may share one. */
+function uploadsOf(steps: Step[]) {
+  const sizes = new Map(steps.flatMap(({ uploads }) => uploads).map(({ path, size }) => [path, size]));
+  return { files: sizes.size, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) };
+}
+
+/** Bytes that the progress bar counts for the row of a sound, because writing rows takes time, too. */
+const STEP_BYTES = 20_000;
+
+export type Progress = ReturnType<typeof showProgress>;
+
+/** Shows the progress of an import: a bar in a terminal, otherwise a line for each sound that changes. */
+export function showProgress(steps: Step[]) {
+  const changing = steps.filter(isChanging);
+  const count = changing.length;
+  const total = uploadsOf(changing).bytes + count * STEP_BYTES;
+  let done = 0;
+  const bar = showBar(total, '{done} of {count} | {rate} | {eta_formatted} left | {file}', { done, count, file: '' });
+  return {
+    /** @param bytes number of bytes sent since the last call */
+    sent: (bytes: number) => bar.add(bytes),
+    end(step: Step, outcome?: 'rejected') {
+      if (!isChanging(step)) return;
+      done += 1;
+      if (isTerminal) bar.add(STEP_BYTES, { done, file: printable(step.file) });
+      else console.log(`${done}/${count}  ${printable(`${step.file}: ${outcome ?? describe(step)}`)}`);
+    },
+    close: bar.close,
+  };
+}

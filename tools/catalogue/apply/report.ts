@@ -7,7 +7,7 @@ import { nameOf } from '../shared/sound.ts';
 import { megabytes, oneOrMany, plural, printable } from '../shared/text.ts';
 import type { Outcome } from './carry-out.ts';
 
-export function describe({ action, write, facts, row, uploads }: Step): string {
+function describe({ action, write, facts, row, uploads }: Step): string {
   if (action === 'create') return `${write.title} (${write.category ?? 'no category'})`;
   const columns = columnsOf(write).map((column) =>
     column === 'title' ? `"${row?.title}" becomes "${write.title}"` : COLUMNS[column],

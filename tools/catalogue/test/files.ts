@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import sharp from 'sharp';
 
 /** Returns a picture with unique bytes after its end, which readers ignore. */
@@ -39,3 +42,23 @@ export const titled = (title: string) => mp3With([['TIT2', utf8(title)]]);
 const melody = crypto.getRandomValues(new Uint8Array(16));
 /** Returns an MP3 whose audio is the same for all titles. */
 export const song = (title: string) => mp3With([['TIT2', utf8(title)]], melody);
+
+export const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
+export const NEEDS_FFMPEG = 'Install ffmpeg to make recordings.';
+
+/**
+ * Makes recordings of a tone of 4 s in one run of ffmpeg.
+ * @param outputs options of ffmpeg by the name of the file
+ * @param inputs further inputs, from 1
+ * @returns a function that reads a file
+ */
+export function encode(folder: string, outputs: Record<string, string>, ...inputs: string[]) {
+  const sources = ['sine=330:d=4', ...inputs].flatMap((input) => ['-f', 'lavfi', '-i', input]);
+  const files = Object.entries(outputs).map(
+    ([name, options]) => `${options.includes('-map') ? '' : '-map 0'} ${options} ${name}`,
+  );
+  const args = ['-loglevel', 'error', ...sources, ...files.join(' ').split(' ').filter(Boolean)];
+  const { status, stderr } = spawnSync('ffmpeg', args, { cwd: folder });
+  if (status !== 0) throw new Error(`ffmpeg: ${stderr}`);
+  return (name: string) => readFileSync(join(folder, name));
+}

@@ -6,14 +6,14 @@ import { expect, inject, onTestFinished, vi } from 'vitest';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
-import { readArguments } from '../arguments.ts';
-import { importFolder as runImport, type Settings } from '../import-folder.ts';
+import { importFolder as runImport } from '../import-folder.ts';
 import { Measurements } from '../project/measurements.ts';
 import { limitsOf } from '../project/storage.ts';
 import { connect, projectOf } from '../project/supabase.ts';
 import { openFolder } from '../read/folder.ts';
 import { gather } from '../read/gather.ts';
 import { readSheet } from '../read/sheet.ts';
+import { readArguments, type Settings } from '../shared/arguments.ts';
 import { ImportError } from '../shared/problems.ts';
 
 /** Contents of files by their names in a folder. */

@@ -9,8 +9,9 @@ import { storeFile } from '../../../test/support/files.ts';
 import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
 import { avoidTakenNames } from '../identify/stored-names.ts';
-import { type Category, type Imported, newRecord } from '../project/catalogue.ts';
+import { type Imported, newRecord } from '../project/catalogue.ts';
 import { Measurements } from '../project/measurements.ts';
+import type { Category } from '../shared/fields.ts';
 import type { Sound } from '../shared/sound.ts';
 import { mp3With, picture, song, titled } from './files.ts';
 import { addFiles, imported, importFolder, makeFolder, readFiles, soundsIn, titlesOf } from './folder.ts';
@@ -179,11 +180,12 @@ test('a file in Storage with the same name but other content is neither used nor
   ]);
 });
 
-const tones = (names: string[]) => Object.fromEntries(names.map((name) => [name, tone()]));
-
 /** Assigns categories to new sounds with these names. @returns the slug of each, the new categories and the notes */
 async function assign(names: string[], categories: Category[], make = false) {
-  const { sounds } = await readFiles(tones(names));
+  const noFile = { audio: undefined, picture: undefined, createdAt: undefined };
+  const sounds = names.map((file): Sound => {
+    return { file, key: '', fields: {}, sheetFields: {}, isLink: false, notes: [], ...noFile };
+  });
   const circumstances = { source: 'x', categories, known: new Map(), answers: {}, ask: undefined, make };
   const assigned = await assignCategories(sounds, circumstances);
   return { ...assigned, slugs: sounds.map(({ fields }) => fields.category) };
@@ -219,7 +221,7 @@ test('--make-categories makes intentions and sub-intentions from folders', async
   const name = `Rain ${newSlug('on')}`;
   const [slug, sub] = [name.toLowerCase().replace(' ', '-'), newSlug('roofs')];
   const names = [`${name}/a.wav`, `${name}/${sub}/b.wav`, `${name}/${sub}/deeper/c.wav`];
-  const folder = await makeFolder(tones(names));
+  const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, tone()])));
   const { code, stdout } = await importFolder(folder, '--make-categories');
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`new +${slug} +category "${slug}"`));

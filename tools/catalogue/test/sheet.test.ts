@@ -6,11 +6,11 @@ import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import { soundSheet } from '../export/sheets.ts';
 import { planCategories, planSections } from '../plan/structure.ts';
-import type { Catalogue, Row } from '../project/catalogue.ts';
+import type { Catalogue } from '../project/catalogue.ts';
 import { cellOf, moment, numberIn, tags, truth } from '../read/cells.ts';
 import { readCsv } from '../read/csv.ts';
-import { readSheet } from '../read/sheet.ts';
-import { usableRows } from '../read/usable-rows.ts';
+import { readSheet, usableRows } from '../read/sheet.ts';
+import type { Row } from '../shared/fields.ts';
 import type { Problem } from '../shared/problems.ts';
 import { mp3With, picture, utf8 } from './files.ts';
 import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
@@ -81,9 +81,8 @@ const textOf = ({ where, reason }: Problem) => `${where}: ${reason}`;
 
 /** Reads the sheet of a folder with the recordings a.wav and b.wav and the category `calm`. */
 async function rowsIn(sheet: string | Buffer) {
-  const isRecording = (file: string) => /^[ab]\.wav$/.test(file);
-  const slugOf = (category: string) => (category === 'calm' ? category : undefined);
-  const { usable, rejected } = usableRows(readSheet(await csvOf(sheet)), isRecording, slugOf);
+  const recordings = new Set(['a.wav', 'b.wav']);
+  const { usable, rejected } = usableRows(readSheet(await csvOf(sheet)), recordings, [{ slug: 'calm', name: 'Calm' }]);
   return { usable, rejected: rejected.map(textOf) };
 }
 
@@ -94,7 +93,7 @@ const problemsOf = (lines: Lines) =>
   lines.flatMap(([, text], index) => (text ? [expect.stringMatching(`line ${index + 2}: ${text}`)] : []));
 
 test.for<[string, string, string]>([
-  ['an unquoted comma', 'Unquoted, comma, in, title', 'If a cell contains a comma, put it in quotes'],
+  ['an unquoted comma', 'Unquoted, comma, in, title', 'Put each cell that contains the delimiter in quotes'],
   ['a quote inside a cell', 'Bowl of 5" width', 'Put the whole cell in quotes'],
   ['a quote that is not closed', '"Open', 'Put the whole cell in quotes'],
   ['a NUL byte', 'Ra\0in', 'title contains a NUL character'],

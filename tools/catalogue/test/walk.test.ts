@@ -12,6 +12,8 @@ const unprivileged =
     ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
     : undefined;
 
+const recording = tone();
+
 test('control characters and the secret key are not printed', async ({ sql }) => {
   const names = ['a\x1b[31m.wav', 'b\nb.wav', 'c\u0001c.wav', 'd\u202ed.wav', 'e\u2028e.wav', 'f\x7ff.wav'];
   const files = Object.fromEntries(names.map((name) => [`@/${name}`, tone()]));
@@ -56,7 +58,7 @@ test('recycle bins, snapshots and other folders of systems are skipped with one 
   const read = ['@home', '#1 songs', 'below', 'Network', 'Recycled rain', 'Snapshots', 'tmp'].map(
     (name) => `${name}/a.wav`,
   );
-  const files = [...skipped.map((name) => `${name}/a.wav`), ...read].map((file) => [file, tone()]);
+  const files = [...skipped.map((name) => `${name}/a.wav`), ...read].map((file) => [file, recording]);
   const hidden = ['.DS_Store', 'Thumbs.db', 'below/desktop.ini'].map((file) => [file, 'x']);
   const { sounds, rejected, notes } = await readFiles(Object.fromEntries([...files, ...hidden]));
   expect([sounds.map(({ file }) => file), rejected]).toEqual([read, []]);
@@ -67,8 +69,8 @@ test('recycle bins, snapshots and other folders of systems are skipped with one 
 
 test('a linked folder is read once, unless it contains the folder or lies in it', async ({ skip }) => {
   skip(process.platform === 'win32', 'Windows requires a permission for links.');
-  const elsewhere = await makeFolder({ 'rain.wav': tone(), 'inner/deep.wav': tone() });
-  const folder = await makeFolder({ 'a.wav': tone(), 'below/b.wav': tone() });
+  const elsewhere = await makeFolder({ 'rain.wav': recording, 'inner/deep.wav': recording });
+  const folder = await makeFolder({ 'a.wav': recording, 'below/b.wav': recording });
   const links = { inside: 'below', outside: elsewhere, 'round.wav': '.', twice: join(elsewhere, 'inner'), up: '/' };
   for (const [name, target] of Object.entries(links)) await symlink(target, join(folder, name));
   await symlink(folder, join(elsewhere, 'back'));
@@ -91,9 +93,9 @@ test('a linked folder is read once, unless it contains the folder or lies in it'
 test('a file name that is not UTF-8, or that two files share, is rejected with a remedy', async ({ skip }) => {
   skip(process.platform !== 'linux', 'Only Linux has such names.');
   const names = ['é.wav', 'が/a.wav'].flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')]);
-  const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, tone()])));
+  const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, recording])));
   const path = (name: string) => Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]);
-  await writeFile(path('B\xe4r.wav'), tone());
+  await writeFile(path('B\xe4r.wav'), recording);
   await mkdir(path('gr\xfcn'));
   const { sounds, rejected } = await readFolder(folder);
   await rm(path('gr\xfcn'), { recursive: true });
@@ -119,7 +121,7 @@ test('unreadable files are rejected, and the others are imported, also through l
   const command = startImport([folder, '--yes'], undefined, unprivileged);
   expect(await command.exited).toBe(1);
   for (const line of [
-    /\nmade +a\.wav +A\nmade +linked\.wav +Linked\n/,
+    /\nmade +a\.wav +A \(no category\)\nmade +linked\.wav +Linked \(/,
     /rejected +locked\/ +You do not have permission to read it\./,
     /rejected +b\.wav +You do not have permission to read it\./,
     /rejected +dangling\.wav +The file does not exist\./,

@@ -1,5 +1,5 @@
 import { carryOut, type Outcome } from './apply/carry-out.ts';
-import { report, showProgress } from './apply/report.ts';
+import { report } from './apply/report.ts';
 import { writeParts } from './apply/write-parts.ts';
 import { assignCategories } from './identify/categories.ts';
 import { identify, notesAbout } from './identify/identify.ts';
@@ -126,8 +126,7 @@ async function apply({ steps, parts }: Plan, connection: Connection, memory: Mem
     parts.filter((part) => 'category' in part),
     new Map(),
   );
-  const progress = showProgress(steps);
-  const outcome = await carryOut(connection, steps, started, progress).finally(progress.close);
+  const outcome = await carryOut(connection, steps, started);
   outcome.rejected.unshift(...rejected);
   if (outcome.stopped !== undefined) return outcome;
   const ids = new Map(steps.map(({ id, key }) => [key, id]));

@@ -6,7 +6,7 @@ import type { Connection } from '../project/supabase.ts';
 import { columnsOf } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
-import type { Progress } from './report.ts';
+import { showProgress } from './report.ts';
 import { uploadFile } from './upload.ts';
 
 export interface Outcome {
@@ -28,13 +28,9 @@ const MS_APART = 10;
  * @param steps all steps in the order of the folder, including those that change nothing
  * @param started when the import began; for a continued import, when its first run began
  */
-export async function carryOut(
-  connection: Connection,
-  steps: Step[],
-  started: Date,
-  progress: Progress,
-): Promise<Outcome> {
+export async function carryOut(connection: Connection, steps: Step[], started: Date): Promise<Outcome> {
   const { client, signal } = connection;
+  const progress = showProgress(steps);
   const outcome: Outcome = { done: new Set(), rejected: [] };
   const sending = new Map<string, Promise<void>>();
   /** Uploads a file once, even if several sounds share it, such as the cover of a folder. */
@@ -73,7 +69,15 @@ export async function carryOut(
   };
   const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
   const open = [...steps.entries()].filter(([, step]) => isChanging(step) || step.remember);
-  await Promise.all(open.map(([index, step]) => queue.add(() => carryOutOne(step, index))));
+  await queue
+    .addAll(
+      open.map(
+        ([index, step]) =>
+          () =>
+            carryOutOne(step, index),
+      ),
+    )
+    .finally(progress.close);
   if (signal.aborted) outcome.stopped = 'Interrupted.';
   return outcome;
 }

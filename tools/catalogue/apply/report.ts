@@ -96,8 +96,6 @@ function uploadsOf(steps: Step[]) {
 /** Bytes that the progress bar counts for the row of a sound, because writing rows takes time, too. */
 const STEP_BYTES = 20_000;
 
-export type Progress = ReturnType<typeof showProgress>;
-
 /** Shows the progress of an import: a bar in a terminal, otherwise a line for each sound that changes. */
 export function showProgress(steps: Step[]) {
   const changing = steps.filter(isChanging);

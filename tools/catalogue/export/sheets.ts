@@ -5,11 +5,9 @@ import { NAMES } from '../read/sheet.ts';
 import { CategoryRow, SectionRow } from '../read/structure-sheets.ts';
 import type { Category, Row, Section } from '../shared/fields.ts';
 
-type Value = Parameters<typeof cellOf>[0];
-
 const sheetOf = (columns: string[], rows: Record<string, unknown>[]) =>
   stringify(
-    rows.map((row) => columns.map((column) => cellOf((row[column] ?? null) as Value, /^(title|name)$/.test(column)))),
+    rows.map((row) => columns.map((column) => cellOf(row[column], /^(title|name)$/.test(column)))),
     // Quote these cells, because an import trims unquoted ones.
     { header: true, columns, quoted_match: /^\s|\s$|\r/ },
   );
@@ -28,7 +26,7 @@ export function soundSheet({ sounds }: Catalogue, files: { has(name: string): bo
     ...row,
     file: exported(`audio/${row.audio_path}`) ?? '',
     key: row.id,
-    cover_image_path: exported(`covers/${row.cover_image_path}`) ?? null,
+    cover_image_path: exported(`covers/${row.cover_image_path}`),
     created_at: inUtc(row.created_at),
   }));
   return sheetOf(NAMES, rows);

@@ -28,14 +28,12 @@ export const filesOf = ({ audio_path, cover_image_path }: Row): Named[] => [
 ];
 
 const PAGE = 1000;
-const LISTS_AT_ONCE = 4;
 
 /** Looks up files in Storage. @returns all files in their folders, by name */
 export async function listStored(client: SupabaseClient, files: Named[]): Promise<Map<string, StoredFile>> {
   const folders = new Map(files.map((file) => [posix.dirname(nameOf(file)), file]));
-  const queue = new PQueue({ concurrency: LISTS_AT_ONCE });
   const lists = [...folders.values()].map((file) => () => listFolder(client, file.bucket, posix.dirname(file.path)));
-  const listed = await queue.addAll(lists);
+  const listed = await new PQueue({ concurrency: 4 }).addAll(lists);
   return new Map(listed.flat().map((file) => [nameOf(file), file]));
 }
 

@@ -114,8 +114,8 @@ export function nameInFolder(cell: string): string {
 }
 
 /** Writes a value as a cell. Null becomes `CLEAR`. @param isName true for a value of the schema `name` */
-export function cellOf(value: string | number | boolean | string[] | null, isName = false): string {
-  if (value === null) return CLEAR;
+export function cellOf(value: unknown, isName = false): string {
+  if (value === null || value === undefined) return CLEAR;
   if (!Array.isArray(value)) {
     const cell = isEscaped(String(value)) ? `\\${value}` : String(value);
     return isName && name.safeParse(cell).data !== value ? JSON.stringify(value) : cell;

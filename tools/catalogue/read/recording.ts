@@ -46,11 +46,12 @@ export async function readRecording(
   const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs, facts: measured && facts };
   if (isExported) return { fields: {}, audio, notes: [] };
   const metadata = measured || isCertain ? await parse(source, !measured) : undefined;
-  const { title = readableTitle(file), description, notes = [] } = metadata ? readTags(metadata) : {};
+  const { title, description, notes } = metadata ? readTags(metadata) : { title: '', description: '', notes: [] };
   if (await isJoined(source, storedExtension(file)))
     notes.push('It contains several joined recordings, and many apps play only the first. Export them as one.');
-  const length = duration_sec ?? lengthIn(metadata);
-  return { fields: { title, duration_sec: length, ...(description && { description }) }, audio, metadata, notes };
+  const length = { duration_sec: duration_sec ?? lengthIn(metadata) };
+  const texts = { title: title || readableTitle(file), ...(description && { description }) };
+  return { fields: { ...texts, ...length }, audio, metadata, notes };
 }
 
 /** Stored extensions that one format can have. */

@@ -22,10 +22,7 @@ export interface SheetRow {
   isDamaged?: true;
 }
 
-export interface Sheet {
-  rows: SheetRow[];
-  rejected: Problem[];
-}
+export type Sheet = ReturnType<typeof readSheet>;
 
 /** Schemas of the columns that are fields. An empty cell leaves its field unchanged. */
 const columnsIn = (hasDecimalCommas: boolean): Record<Exclude<Column, 'audio_path'> | 'created_at', z.ZodType> => ({
@@ -71,7 +68,7 @@ export const TEMPLATE = stringify(
  * Reads the sheet of the sounds.
  * @throws ImportError if it has no column "file", because a sheet overrides the tags of files
  */
-export function readSheet({ name, header, records, hasDecimalCommas }: Csv): Sheet {
+export function readSheet({ name, header, records, hasDecimalCommas }: Csv) {
   const columns = `The columns are: ${NAMES.join(', ')}.`;
   if (!header.includes('file'))
     throw new ImportError(`${name} has no column "file", which names the recordings. ${columns}`);

@@ -2,20 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { IAudioMetadata } from 'music-metadata';
 import { oneLine, withoutControls } from '../shared/text.ts';
 
-export interface Tags {
-  title?: string;
-  description?: string;
-  notes: string[];
-}
-
-/** Reads the first title and the first comment of a recording. */
-export function readTags(metadata: IAudioMetadata): Tags {
+/** Reads the first title and the first comment of a recording. Those that are missing are empty. */
+export function readTags(metadata: IAudioMetadata) {
   const title = oneLine(firstOf(titleIn(metadata)));
   const description = withoutControls(firstOf(commentIn(metadata)));
   const notes = [title, description]
     .filter(isGarbled)
     .map((text) => `The tags say "${text.slice(0, 60)}", which looks garbled. Correct it there or in sounds.csv.`);
-  return { ...(title && { title }), ...(description && { description }), notes };
+  return { title, description, notes };
 }
 
 /** Finds the first title in the best kind of tags, because the parser keeps the last one. */

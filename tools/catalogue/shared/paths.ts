@@ -25,15 +25,12 @@ export function storedExtension(file: string): string {
 }
 
 /** Extensions of video that may contain only audio. The content is checked later. */
-const AUDIO_AS_WELL = new Map([
-  ['.mp4', 'audio/mp4'],
-  ['.webm', 'audio/webm'],
-]);
+const AUDIO_AS_WELL: Record<string, string> = { '.mp4': 'audio/mp4', '.webm': 'audio/webm' };
 
 /** Returns the MIME type of the extension of a file. */
 export function typeOf(file: string): string {
   const extension = storedExtension(file);
-  return AUDIO_AS_WELL.get(extension) ?? mime.getType(extension) ?? 'application/octet-stream';
+  return AUDIO_AS_WELL[extension] ?? mime.getType(extension) ?? 'application/octet-stream';
 }
 
 /**

@@ -15,7 +15,7 @@ const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 export const printable = (text: string) =>
   text.replace(CONTROLS, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
-/** Replaces control characters by spaces and normalizes to NFC as the database does, for titles and names. */
+/** Replaces control characters by spaces and normalizes to NFC, for titles and names. */
 export const oneLine = (text: string) => text.normalize('NFC').replace(CONTROLS, ' ').replace(/ {2,}/g, ' ').trim();
 
 /** Removes control characters other than line breaks and tabs, for longer texts. */

@@ -133,7 +133,9 @@ test('unreadable files are rejected, and the others are imported, also through l
 test('an import of an empty or missing folder fails with a message that says what to correct', async () => {
   const { code, stdout } = await importFolder(await makeFolder({ 'notes.txt': 'x', 'cover.jpg': 'x' }));
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^No recordings were found in \S+: .+\.\nnote +notes\.txt +Not imported.+\n$/);
+  expect(stdout).toMatch(
+    /^No recordings were found in \S+: .+\.\nnote +notes\.txt +Not imported.+\nnote +cover\.jpg +Not used.+\n$/,
+  );
   const { stderr } = await importFolder('/nowhere/at/all');
   expect(stderr).toBe('There is no folder /nowhere/at/all. Correct its path.\n');
 });

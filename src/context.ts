@@ -41,7 +41,7 @@ export interface Context {
   recordLastSeen(caller: Caller | null): void;
   /** Returns whether Supabase answers and accepts the keys, with the parts that were checked. Never throws. */
   checkReadiness(): Promise<Readiness>;
-  /** Closes all connections, once no request is in flight. Calls that outlive a response have graceMs. */
+  /** Closes all connections, once no request is in flight. Calls that outlive a response get graceMs to end. */
   close(graceMs?: number): Promise<void>;
 }
 

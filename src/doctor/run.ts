@@ -136,7 +136,7 @@ export type Check = Readonly<{
   name: string;
   /** Checks that must succeed before this one runs. */
   needs: readonly Check[];
-  /** Returns a sentence that confirms it. @throws Problem, or an AggregateError of several; NotChecked */
+  /** Returns what was confirmed, as a sentence. @throws Problem, or an AggregateError of several; NotChecked */
   execute: (run: Run) => Promise<string> | string;
 }>;
 
@@ -146,7 +146,7 @@ export const check = (name: string, needs: Check['needs'], execute: Check['execu
   execute,
 });
 
-/** Calls the gateway of --gateway. @throws NotChecked without one, or if it limits this machine; Problem */
+/** Calls the gateway of --gateway. @throws NotChecked without one, or at its limit; Problem if it does not answer */
 export async function askGateway({ gateway }: Run, path: string, request: Request = {}) {
   if (gateway === null) throw new NotChecked('To check a running gateway: npm run doctor -- --gateway https://host');
   const answer = await ask(new URL(path, gateway), request).catch(

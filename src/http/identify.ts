@@ -11,7 +11,7 @@ function bearerToken(authorization: string): string {
   throw tokenRejected('The Authorization header must be: Bearer <access token>.');
 }
 
-/** Identifies the caller. Ignores credentials `withoutToken`, so that a stale one cannot fail a sign-in. */
+/** Identifies the caller. Ignores tokens on the paths `withoutToken`, so that a stale one cannot fail a sign-in. */
 export function identify(
   verify: (token: string) => Promise<UserCaller>,
   withoutToken: ReadonlySet<string>,

@@ -9,7 +9,7 @@ const ErrorBody = z
   .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
 
-/** Returns the error of a response. Leaves out what a proxy wrote, because that may repeat the user's search. */
+/** Returns the error of a response. Omits the text of a proxy, because it may repeat the user's search. */
 export async function errorOf(answer: Response, name: string): Promise<Error> {
   const { data } = ErrorBody.safeParse(await answer.json().catch(() => undefined));
   return data ? new PostgrestError(data) : new Error(`The ${answer.status} response to ${name} is not from PostgREST`);

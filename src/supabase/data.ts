@@ -30,7 +30,7 @@ interface DataCalls {
   call<Name extends CalledFunction>(...call: Call<Name>): Promise<Result<Name>>;
   /** Returns the value of a function, or null if it finds nothing. */
   find<Name extends CalledFunction>(...call: Call<Name>): Promise<Result<Name> | null>;
-  /** Returns the JSON of a list without parsing it, in parts, because that takes most of the time of a long list. */
+  /** Returns the JSON of a list in parts, without parsing it, which would take most of the time of a long list. */
   json<Name extends CalledFunction>(...call: Call<Name>): Promise<readonly Buffer[]>;
 }
 

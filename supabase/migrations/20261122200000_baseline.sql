@@ -2196,7 +2196,7 @@ begin
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
       and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
   if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute' and current_setting('transaction_read_only') = 'off' then
-    -- Skips a row that a concurrent request has locked.
+    -- Does not wait for a locked row, because the concurrent request stores nearly the same time.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
   end if;

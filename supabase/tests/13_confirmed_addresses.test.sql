@@ -1,8 +1,8 @@
--- Data of a sign-up by someone else that remains after the owner confirms the address.
+-- Removal of data that a stranger left with a sign-up, when the owner of the address confirms it.
 begin;
 select plan(7);
 
--- Existing accounts: clears the setting that names accounts of this transaction.
+-- Makes accounts and then clears the setting that lists new ones, so that they count as made earlier.
 insert into auth.users (id, email, encrypted_password, raw_user_meta_data, raw_app_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', 'hash of a stranger',
     '{"full_name": "Mallory", "avatar_url": "https://a.example/mallory.jpg"}', '{"provider": "email"}'),

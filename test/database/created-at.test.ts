@@ -53,7 +53,7 @@ test('an upsert that repeats the created_at of a sound does not move it', async 
   // The transaction remembers the times of the other rows as taken, which must not move them.
   await upsert([{ id: randomUUID(), title: 'x', created_at: moment }, ...rows]);
   expect((await stored()).map(({ created_at }) => created_at.toISOString()).slice(0, 60)).toEqual(times);
-  // A time that another sound has is still moved.
+  // A sound that is set to the time of another one is still moved.
   await upsert([{ ...rows[0], created_at: times[1] }]);
   expect(new Set((await stored()).map(({ created_at }) => created_at.toISOString())).size).toBe(61);
 });

@@ -53,7 +53,7 @@ export const doctorOf =
     return results;
   };
 
-/** Test function with the doctor of the project of the test run. */
+/** Test function with a doctor that examines the project of the test run. */
 export const test = base.extend<{ $file: { diagnose: Diagnose } }>({
   diagnose: [async ({ sql }, use) => use(doctorOf(settingsOf(), sql)), { scope: 'file' }],
 });

@@ -38,10 +38,10 @@ const rows: Row[] = [
 
 /** Texts that users type, each with the titles that a search must return first. */
 export const searches: Record<string, string[]> = {
-  // Words in titles before tags and descriptions.
+  // Words in titles come before those in tags and descriptions.
   bowl: ['Bowl at Lights Out', 'Singing Bowl in C4', 'Large Singing Bowl in C3', 'Morning Bowl'],
   'deep bowl': ['Large Singing Bowl in C3', 'Bowl at Lights Out'],
-  // Most words, if no sound has all.
+  // Sounds with most of the words come first, if none has all.
   'nature sounds': ['Slow Ocean Waves', 'Steady Rain', 'Woodland Brook'],
   'sounds for sleep': ['Wind before Sleep', 'Brown Noise', 'Steady Rain'],
   'free rain sounds': ['Steady Rain'],

@@ -61,7 +61,7 @@ const nameWaitingMigrations: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Creates a demo account again that was deleted, because the reference sends its requests as one. */
+/** Creates a deleted demo account again, because the reference sends its requests as a demo user. */
 const keepDemoUsers: RequestHandler = (_req, res, next) => {
   const { supabase, secrets } = context.config;
   const client = createClient(supabase.url, secrets.supabaseSecretKey, { auth: { persistSession: false } });

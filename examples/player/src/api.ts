@@ -19,7 +19,7 @@ export const api = createSounds({
 /** A sound in a list. */
 export type Preview = NonNullable<Favorite['sounds']>;
 
-// Data of the copy on the device that all screens need.
+// What all screens need of the copy on the device.
 export const favorites = new Set<string>();
 /** Seconds at which the user stopped, by the id of the sound. */
 export const positions = new Map<string, number>();

@@ -38,7 +38,7 @@ interface Copy {
 /** A call of `sync`, with the number of its callers. */
 type Run = { done: Promise<void>; callers: number; controller: AbortController };
 
-/** Loads the search, which is no part of the core. */
+/** Loads the search, which is a separate module so that apps without it stay small. */
 const loadSearch = () => import('./search.ts');
 
 const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category: {}, home_section: {} });

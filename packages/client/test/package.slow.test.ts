@@ -68,7 +68,7 @@ test('the package contains only files of this version, and can be installed and 
   );
 });
 
-/** Returns a test of a size in bytes, of which a tenth at least must be there. */
+/** Returns a check of a size: at most this many bytes, and more than a tenth, so that no part is missing. */
 const atMost = (bytes: number) => (size: number) => size > bytes / 10 && size <= bytes;
 
 test('the client adds at most 10 kB to an app, its search 1.5 kB and downloads 2.5 kB', async () => {

@@ -1,4 +1,4 @@
-// Everything comes from the origin of this page: no fonts, no proxy, no service of Scalar's own.
+// Loads everything from the origin of this page: no fonts, no proxy, nothing from Scalar's servers.
 const hidden = 'c clojure csharp fsharp go http java julia node objc ocaml php powershell r ruby rust'.split(' ');
 
 Scalar.createApiReference('#reference', {

@@ -14,8 +14,8 @@ type MailedCode = { type: CodeType; email: string; code: string };
 type PasswordChange = { password: string; currentPassword: string | undefined };
 
 /**
- * Calls of Supabase Auth for a client with an IP address. All throw ApiError, without Auth's text: rate_limited for its
- * limits or a full queue, what is named here, else server_error.
+ * Calls of Supabase Auth for a client with an IP address. All throw ApiError, which never contains Auth's text:
+ * rate_limited at a limit of Auth or when the queue is full, the codes named at each call, else server_error.
  */
 export interface Auth {
   /** Returns the public settings, or the last known ones while Auth does not answer. @throws server_error */
@@ -45,7 +45,7 @@ export interface Auth {
    * Confirms an address with a mailed code, and sets the password and name. The database removes those of the first
    * sign-up, except the name in the metadata, which is part of every token.
    * @param complete runs with the new session, to complete the account
-   * @throws unauthorized for the code. After it was used: invalid_request or server_error, which say how to go on
+   * @throws unauthorized for the code. After it was used: invalid_request or server_error, which say how to continue
    */
   confirmAddress(
     confirmation: NewAccount & { code: string },

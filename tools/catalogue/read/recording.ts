@@ -59,7 +59,7 @@ const ALIKE = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/];
 
 /**
  * Compares the content of a recording with the extension of its name.
- * @returns false if the content may be damaged: a part of MPEG audio and RF64 have no signature, and Layer I is rare
+ * @returns false if the file may be damaged: it has no signature (as some MPEG audio and RF64), or that of rare Layer I
  * @throws Rejected if it is of another format
  */
 export async function requireAgreement(file: string, source: string): Promise<boolean> {

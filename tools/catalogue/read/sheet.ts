@@ -66,7 +66,7 @@ export const TEMPLATE = stringify(
 
 /**
  * Reads the sheet of the sounds.
- * @throws ImportError if it has no column "file", because a sheet overrides the tags of files
+ * @throws ImportError if it has no column "file". An import without its rows would use the tags that it overrides.
  */
 export function readSheet({ name, header, records, hasDecimalCommas }: Csv) {
   const columns = `The columns are: ${NAMES.join(', ')}.`;

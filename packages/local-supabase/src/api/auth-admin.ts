@@ -11,15 +11,12 @@ import { signUp } from './auth-service.ts';
 
 type Middleware = MiddlewareHandler<HonoContext>;
 
-const UserChange = z
-  .object({
-    email: z.string(),
-    password: z.string(),
-    email_confirm: z.boolean(),
-    user_metadata: z.record(z.string(), z.unknown()),
-  })
-  .partial();
-const NewUser = UserChange.required({ email: true, password: true });
+const NewUser = z.object({
+  email: z.string(),
+  password: z.string(),
+  email_confirm: z.boolean().default(false),
+  user_metadata: z.record(z.string(), z.unknown()).default({}),
+});
 
 const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
 
@@ -27,26 +24,11 @@ const userNotFound = () => authError(404, 'user_not_found', 'User not found');
 
 const emailExists = () => authError(422, 'email_exists', 'A user with this email address has already been registered');
 
-/** Changes an address without confirmation. */
-async function changeEmail(service: AuthService, sql: postgres.Sql, id: string, email: string) {
-  const owner = await service.repo.findUserByEmail(email);
-  if (owner && owner.id !== id) throw emailExists();
-  await sql`update auth.users set email = ${email} where id = ${id}`;
-  await sql`
-    update auth.identities set identity_data = identity_data || jsonb_build_object('email', ${email}::text)
-    where user_id = ${id} and provider = 'email'`;
-}
-
-async function existingUser(service: AuthService, id: string) {
-  if (!(await service.repo.findUserById(id))) throw userNotFound();
-  return service.getUser(id);
-}
-
 type Route = (service: AuthService, c: Context, id: string, sql: postgres.Sql) => Promise<object>;
 
 const routes: Record<string, Route> = {
   async 'POST /users'(service, c, _, sql) {
-    const { email, password, email_confirm = false, user_metadata = {} } = await body(c, NewUser);
+    const { email, password, email_confirm, user_metadata } = await body(c, NewUser);
     if (await service.repo.findUserByEmail(email.toLowerCase())) throw emailExists();
     const settings = service['config'];
     // Send no mail, as Auth does for users that an administrator creates.
@@ -57,18 +39,7 @@ const routes: Record<string, Route> = {
       update auth.users set email_confirmed_at = case when ${email_confirm} then email_confirmed_at end
         where email = ${email.toLowerCase()} returning id`;
     await sql`delete from auth.sessions where user_id = ${made?.['id']}`;
-    return existingUser(service, made?.['id']);
-  },
-
-  'GET /users/:id': (service, _, id) => existingUser(service, id),
-
-  async 'PUT /users/:id'(service, c, id, sql) {
-    const { email, email_confirm, password, user_metadata: data } = await body(c, UserChange);
-    if (email) await changeEmail(service, sql, id, email.toLowerCase());
-    if (email_confirm)
-      await sql`update auth.users set email_confirmed_at = coalesce(email_confirmed_at, now()) where id = ${id}`;
-    await existingUser(service, id);
-    return service.updateUser(id, { ...(password && { password }), ...(data && { data }) });
+    return service.getUser(made?.['id']);
   },
 
   async 'DELETE /users/:id'(_, c, id, sql) {
@@ -81,7 +52,7 @@ const routes: Record<string, Route> = {
   },
 };
 
-/** Routes of Auth's admin API that create, read, change and delete a user with the secret key. */
+/** Routes of Auth's admin API that create and delete a user with the secret key. */
 export function adminRoutes(sql: postgres.Sql): Middleware {
   return async (c, next) => {
     const [, id] = /^\/auth\/v1\/admin\/users(?:\/([^/]+))?$/.exec(c.req.path) ?? [];

@@ -5,7 +5,7 @@ import { findObject, type ObjectRow, type Storage, storageCaller } from './stora
 import { bucketNotFound, objectNotFound, StorageError } from './storage-errors.ts';
 
 export async function downloadSigned(storage: Storage, c: Context, bucket: string, name: string) {
-  const { exp = 0 } = await verifySigned(c, 'download', bucket, name);
+  const { exp = 0 } = await verifySigned(c, bucket, name);
   // Allow caching for as long as the address is valid.
   const caching = { Expires: new Date(exp * 1000).toUTCString() };
   return serve(storage, c, bucket, await findObject(storage, bucket, name), caching);

@@ -1,12 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { App } from '@supabase/lite';
 
 type Adapter = NonNullable<App['_storageAdapter']>;
-type Address = readonly [bucket: string, key: string];
 
 /** Stores the contents of objects, one file each. Names and types are in the database. */
 export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObjects'> {
@@ -18,7 +17,8 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
 
   /** Replaces the object's bytes atomically. Running downloads still get the old bytes. */
   async write(bucket: string, key: string, bytes: Uint8Array): Promise<void> {
-    const path = await this.#target(bucket, key);
+    const path = this.#path(bucket, key);
+    await mkdir(dirname(path), { recursive: true });
     const unfinished = `${path}.${randomUUID()}`;
     await writeFile(unfinished, bytes);
     await rename(unfinished, path);
@@ -34,26 +34,12 @@ export class ObjectFiles implements Pick<Adapter, 'deleteObject' | 'deleteObject
     return Readable.toWeb(createReadStream(this.#path(bucket, key), range)) as ReadableStream;
   }
 
-  async move(from: Address, to: Address): Promise<void> {
-    await rename(this.#path(...from), await this.#target(...to));
-  }
-
-  async copy(from: Address, to: Address): Promise<void> {
-    await copyFile(this.#path(...from), await this.#target(...to));
-  }
-
   async deleteObject(bucket: string, key: string): Promise<void> {
     await rm(this.#path(bucket, key), { force: true });
   }
 
   async deleteObjects(bucket: string, keys: string[]): Promise<void> {
     await Promise.all(keys.map((key) => this.deleteObject(bucket, key)));
-  }
-
-  async #target(bucket: string, key: string): Promise<string> {
-    const path = this.#path(bucket, key);
-    await mkdir(dirname(path), { recursive: true });
-    return path;
   }
 
   // Hash the key, because it can be longer than a file name, and one key can be a folder of another.

@@ -1,13 +1,11 @@
 import type { Context } from 'hono';
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { LOCAL_KEYS } from '../keys.ts';
 import { findObject, type Storage, storageCaller } from './storage-caller.ts';
 import { requestBody, StorageError } from './storage-errors.ts';
 
 const signingKey = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
-
-type Scope = 'download' | 'upload';
 
 const Sign = z.object({ expiresIn: z.int().min(1) });
 
@@ -33,28 +31,23 @@ export async function signMany(storage: Storage, c: Context, bucket: string): Pr
 }
 
 async function signedUrl(bucket: string, name: string, seconds: number): Promise<string> {
-  return `/object/sign/${bucket}/${name}?token=${await sign('download', bucket, name, seconds)}`;
-}
-
-/** Returns the token of an address that is signed for one object. */
-export function sign(scope: Scope, bucket: string, name: string, seconds: number, claims: JWTPayload = {}) {
-  return new SignJWT({ ...claims, url: `${bucket}/${name}`, scope })
+  const token = new SignJWT({ url: `${bucket}/${name}` })
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuedAt()
     .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
     .sign(signingKey);
+  return `/object/sign/${bucket}/${name}?token=${await token}`;
 }
 
 /**
  * Verifies the token of a signed address.
  * @throws StorageError unless it is valid for this object
  */
-export async function verifySigned(c: Context, scope: Scope, bucket: string, name: string) {
+export async function verifySigned(c: Context, bucket: string, name: string) {
   const token = c.req.query('token') ?? '';
   const { payload } = await jwtVerify(token, signingKey, { algorithms: ['HS256'] }).catch((error: Error) => {
     throw new StorageError(400, 'InvalidJWT', error.message);
   });
-  if (payload['scope'] !== scope) throw new StorageError(400, 'InvalidSignature', `Token is not scoped for ${scope}`);
   if (payload['url'] !== `${bucket}/${name}`) throw new StorageError(400, 'InvalidSignature', 'Invalid signature');
   return payload;
 }

@@ -3,12 +3,12 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { isStudio } from './access.ts';
 import { downloadAsCaller, downloadPublic, downloadSigned } from './download.ts';
 import { list } from './list.ts';
-import { copy, move, remove } from './move.ts';
+import { remove } from './remove.ts';
 import { RESUMABLE, resumableUploads } from './resumable.ts';
 import { signMany, signOne } from './signing.ts';
 import { type Storage, storageCaller } from './storage-caller.ts';
 import { invalidRequest, StorageError } from './storage-errors.ts';
-import { signUpload, upload, uploadSigned } from './upload.ts';
+import { upload } from './upload.ts';
 import { forLite } from './user-tokens.ts';
 
 type Handler = (storage: Storage, c: Context, bucket: string, name: string) => Promise<Response>;
@@ -17,13 +17,9 @@ const DOWNLOAD = ['GET', 'HEAD'];
 
 // The first matching route handles a request. Lite handles all others, such as those for buckets.
 const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
-  [['POST'], /^\/object\/move$/, move],
-  [['POST'], /^\/object\/copy$/, copy],
   [['POST'], /^\/object\/list\/([^/]+)$/, list],
   [['POST'], /^\/object\/sign\/([^/]+)$/, signMany],
   [['POST'], /^\/object\/sign\/([^/]+)\/(.+)$/, signOne],
-  [['POST'], /^\/object\/upload\/sign\/([^/]+)\/(.+)$/, signUpload],
-  [['PUT'], /^\/object\/upload\/sign\/([^/]+)\/(.+)$/, uploadSigned],
   [DOWNLOAD, /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
   [DOWNLOAD, /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
   [DOWNLOAD, /^\/object\/(?:authenticated\/|(?!info\/))([^/]+)\/(.+)$/, downloadAsCaller],

@@ -3,12 +3,11 @@ import type { Context } from 'hono';
 import { sql } from 'kysely';
 import type { Database } from './rest-connection.ts';
 import type { Claims } from './rest-tokens.ts';
-import { sign, verifySigned } from './signing.ts';
 import { asCaller, checkName, type Storage, storageCaller } from './storage-caller.ts';
 import { bucketNotFound, invalidRequest, rejectRow, StorageError } from './storage-errors.ts';
 
 /** Address of an object, and permission to replace an existing one. */
-export interface Place {
+interface Place {
   bucket: string;
   name: string;
   replace: boolean;
@@ -27,36 +26,12 @@ export interface NewObject extends Place {
 export async function upload(storage: Storage, c: Context, bucket: string, name: string): Promise<Response> {
   const caller = await storageCaller(c.req.raw.headers);
   const replace = c.req.method === 'PUT' || c.req.header('x-upsert') === 'true';
-  const id = await receive(storage, c, caller, { bucket, name, replace });
-  return c.json({ Id: id, Key: `${bucket}/${name}` });
-}
-
-const SIGNED_UPLOAD_SECONDS = 2 * 60 * 60;
-
-/** Signs an address for one upload, if the caller may upload there. The upload rejects an invalid name. */
-export async function signUpload(storage: Storage, c: Context, bucket: string, name: string) {
-  const caller = await storageCaller(c.req.raw.headers);
-  const replace = c.req.header('x-upsert') === 'true';
-  await checkPermission(storage, caller, { bucket, name, replace }, 'storage.object.sign_upload_url');
-  const claims = { owner: caller['sub'], upsert: replace };
-  const token = await sign('upload', bucket, name, SIGNED_UPLOAD_SECONDS, claims);
-  return c.json({ url: `/object/upload/sign/${bucket}/${name}?token=${token}`, token });
-}
-
-/** Stores the body at a signed address. Its token contains the owner, and whether it may replace an object. */
-export async function uploadSigned(storage: Storage, c: Context, bucket: string, name: string) {
-  const { owner, upsert } = await verifySigned(c, 'upload', bucket, name);
-  const place = { bucket, name, replace: upsert === true };
-  await receive(storage, c, { role: 'service_role', sub: owner }, place);
-  return c.json({ Key: `${bucket}/${name}` });
-}
-
-async function receive(storage: Storage, c: Context, caller: Claims, place: Place) {
   const isForm = c.req.header('content-type')?.startsWith('multipart/form-data');
   const { bytes, type, cacheControl } = await (isForm ? formFile(c) : wholeBody(c));
-  const object = { ...place, type, cacheControl };
+  const object = { bucket, name, replace, type, cacheControl };
   await checkLimits(storage, object, bytes.byteLength);
-  return store(storage, caller, object, new Uint8Array(bytes));
+  const id = await store(storage, caller, object, new Uint8Array(bytes));
+  return c.json({ Id: id, Key: `${bucket}/${name}` });
 }
 
 async function wholeBody(c: Context) {
@@ -106,9 +81,9 @@ export async function checkLimits(
  * Checks that the caller may store an object, by an insert that is rolled back.
  * @throws StorageError for an existing name, and rows that the policies reject
  */
-export async function checkPermission(storage: Storage, caller: Claims, place: Place, operation = UPLOAD) {
+export async function checkPermission(storage: Storage, caller: Claims, place: Place) {
   const insert = (db: Database) => insertRow(db, caller, place, {});
-  await asCaller(storage, caller, operation, insert, { forceRollback: true }).catch(rejectRow);
+  await asCaller(storage, caller, UPLOAD, insert, { forceRollback: true }).catch(rejectRow);
 }
 
 /**
@@ -140,7 +115,7 @@ export async function store(
 const UPLOAD = 'storage.object.upload';
 
 /** Inserts or replaces the row of an object, with a new version. */
-export async function insertRow(
+async function insertRow(
   db: Database,
   { sub = null }: Claims,
   { bucket, name, replace }: Place,

@@ -9,18 +9,12 @@ import { test } from '../support/test.ts';
 // Attacks the data API directly, with the access token and the publishable key that every user of the app has.
 // supabase/tests contains the same attacks in SQL.
 
-test('users, guests and the service can access only the exposed schema', async ({ sql, user }) => {
-  await sql`select admin.create_api_key('Attacked', ${user.user.email})`;
+test('users, guests and the service can access only the exposed schema', async ({ user }) => {
   for (const caller of [user.access_token, null, 'service'])
     for (const schema of ['private', 'admin', 'auth', 'storage']) {
-      for (const path of ['api_keys', 'former_positions', 'catalogue_problems', 'sound', 'customer']) {
-        const { status } = await rest(caller, 'GET', path, undefined, { 'Accept-Profile': schema });
-        expect(status, `${schema}.${path}`).toBe(406);
-      }
-      for (const name of ['create_api_key', 'revoke_api_key', 'owner_of_live_key', 'sounds_in_order']) {
-        const { status } = await rest(caller, 'POST', `rpc/${name}`, {}, { 'Content-Profile': schema });
-        expect(status, `${schema}.${name}`).toBe(406);
-      }
+      const headers = { 'Accept-Profile': schema, 'Content-Profile': schema };
+      expect((await rest(caller, 'GET', 'api_keys', undefined, headers)).status, schema).toBe(406);
+      expect((await rest(caller, 'POST', 'rpc/create_api_key', {}, headers)).status, schema).toBe(406);
     }
 });
 
@@ -30,16 +24,8 @@ test('a token that Auth issued to another app reaches nothing of its user', asyn
   const { session_id } = decodeJwt(user.access_token);
   const claims = { sub, session_id, aud: 'authenticated', role: 'authenticated', exp: Date.now() / 1000 + 600 };
   const token = await forge(skip, { ...claims, client_id: randomUUID(), scope: 'email' });
-  for (const name of [
-    'export_account',
-    'get_customer',
-    'list_favorites',
-    'list_history',
-    'list_sessions',
-    'end_sessions',
-    'list_progress',
-    'clear_history',
-  ])
+  for (const name of `export_account get_customer list_favorites list_history list_sessions end_sessions list_progress
+    clear_history`.split(/\s+/))
     expect((await rest(token, 'POST', `rpc/${name}`, {})).status, name).toBe(401);
   expect((await rest(token, 'POST', 'rpc/save_progress', { entries: [] })).status).toBe(401);
   for (const table of ['customers', 'favorites', 'history', 'progress']) {

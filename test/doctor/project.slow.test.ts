@@ -11,14 +11,8 @@ import { type Diagnose, doctorOf, findingsOf, problemsIn, resultOf, settingsOf }
 
 const embedded = inject('stack').embedded;
 
-type OwnStack = {
-  apiUrl: string;
-  /** Connection as `postgres`, the role of the SQL editor. */
-  sql: postgres.Sql;
-  /** Connection with rights that administrators of hosted projects lack. */
-  superuser: postgres.Sql;
-  diagnose: Diagnose;
-};
+/** Connections are those of `postgres`, the role of the SQL editor, and of a role with all rights on Supabase. */
+type OwnStack = { apiUrl: string; sql: postgres.Sql; superuser: postgres.Sql; diagnose: Diagnose };
 
 /** Test function with a separate Supabase for this file, which tests may damage. */
 const test = base.extend<{ $file: { ownStack: OwnStack } }>({
@@ -123,10 +117,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       ],
       [
         'upkeep that is switched off and a policy on files',
-        [
-          'update cron.job set active = false',
-          /^Upkeep: .* switched off.* Run in the SQL editor: select cron\.alter_job/,
-        ],
+        ['update cron.job set active = false', /^Upkeep: .* switched off.* select cron\.alter_job/],
         [
           'create policy "Sign" on storage.objects for select to authenticated using (true)',
           /^Storage policies: .*"Sign".*delete the policies on storage\.objects/,
@@ -144,10 +135,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       ],
       [
         'an upkeep once a year, an upload policy, row-level security and triggers that are off',
-        [
-          "update cron.job set schedule = '7 0 1 1 *'",
-          /^Upkeep: .* is scheduled as "7 0 1 1 \*"\..* Run in the SQL editor: select cron\.alter_job/,
-        ],
+        ["update cron.job set schedule = '7 0 1 1 *'", /^Upkeep: .* as "7 0 1 1 \*"\..* select cron\.alter_job/],
         ['alter table private.api_keys disable row level security', /^Row-level security: .* for private\.api_keys: /],
         ['alter table public.customers disable row level security', /^Row-level security: .* for public\.customers: /],
         [

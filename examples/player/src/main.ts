@@ -65,7 +65,8 @@ async function keepPage() {
   if (navigator.serviceWorker.controller) return;
   const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
   const files = loaded.filter((name) => name.startsWith(location.origin) && !name.includes('/api/'));
-  await (await caches.open('page')).addAll(['/', ...files]);
+  const headers = { Accept: 'text/css,*/*' }; // otherwise npm run dev would return style sheets as scripts
+  await (await caches.open('page')).addAll(['/', ...files].map((file) => new Request(file, { headers })));
 }
 
 void restored.finally(show);

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -6,18 +5,22 @@ import { tone } from '../../../test/support/audio.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { newEmail } from '../../../test/support/test.ts';
-import { button, fits, listen, open, position, test, tryAgain } from './fixture.ts';
+import {
+  button,
+  fits,
+  focused,
+  listen,
+  next,
+  open,
+  playing,
+  position,
+  test,
+  tryAgain,
+  untilPlays,
+  violations,
+} from './fixture.ts';
 
 test.beforeAll(({ site }) => void site);
-
-const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-/** Finds violations of accessibility rules with axe. */
-async function violations(page: Page) {
-  await page.addScriptTag({ path: axePath });
-  return page.evaluate(`axe.run().then(({ violations }) =>
-    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
-}
 
 test.for(['phone', 'desk'] as const)('every screen passes axe and fits a %s', async (view, { visit }) => {
   const steps = async (page: Page) => {
@@ -111,10 +114,57 @@ test('a user can create an account, change and reset the password, and delete th
   });
 });
 
-test('a sound continues at the same position after the network was interrupted', async ({ site, visit }) => {
+test('a browser that cannot store the sign-in says so', async ({ visit }) => {
+  await visit('desk', async (page) => {
+    await page.addInitScript(`{
+      const { setItem } = Storage.prototype;
+      Storage.prototype.setItem = function (key, value) {
+        if (key === 'sounds.session') throw new DOMException('full', 'QuotaExceededError');
+        setItem.call(this, key, value);
+      };
+    }`);
+    await page.reload();
+    await listen(page);
+    await page.getByText('This browser cannot store the sign-in.').waitFor();
+  });
+});
+
+test('a sound continues on other devices where the user stopped', async ({ site, visit }) => {
+  // A sound that is longer than the samples, so that a position in it is one to continue from.
   const project = { apiUrl: site.supabaseUrl, secretKey: LOCAL_KEYS.secretKey };
   await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project);
-  await site.sql`insert into public.sounds (title, audio_path, sort_order) values ('Long', 'long.wav', -1000)`;
+  await site.sql`insert into public.sounds (title, audio_path, duration_sec, sort_order)
+    values ('Long', 'long.wav', 300, -1000)`;
+  const heard = (page: Page) => page.locator('.listen:has-text("Long") progress').first();
+  await visit('phone', async (page) => {
+    await listen(page);
+    await button(page, 'Now playing').click();
+    await page.getByLabel('Position').fill('120');
+    await page.keyboard.press('Escape');
+    await button(page, 'Pause').click();
+    await expect.poll(() => heard(page).getAttribute('aria-label')).toMatch(/^(3:00|2:59) left$/);
+    await button(page, 'Now playing').click();
+    await next(page);
+    await page.keyboard.press('Escape');
+    await open(page, 'Browse');
+    await open(page, 'Home', 'Listen');
+    await page.getByRole('heading', { name: 'Continue listening' }).waitFor();
+    expect(await fits(page)).toBe(true);
+    await page.locator('.cards').first().getByText('Long').click();
+    await expect.poll(() => position(page)).toBeGreaterThanOrEqual(120);
+    await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.waitForResponse('**/progress');
+  });
+  await visit('desk', async (page) => {
+    await listen(page);
+    await page.getByRole('heading', { name: 'Continue listening' }).waitFor();
+    expect(await heard(page).isVisible()).toBe(true);
+    await expect.poll(() => position(page)).toBeGreaterThanOrEqual(120);
+  });
+});
+
+test('a sound continues at the same position after the network was interrupted', async ({ visit }) => {
   await visit('desk', async (page) => {
     await listen(page);
     const seek = page.getByLabel('Position');
@@ -125,5 +175,65 @@ test('a sound continues at the same position after the network was interrupted',
     await page.context().setOffline(false);
     await expect.poll(() => position(page)).toBeGreaterThan(270);
     await waiting.waitFor({ state: 'hidden' });
+  });
+});
+
+test('a phone has a small bar that grows with its text, and opens on the whole screen', async ({ site, visit }) => {
+  const title = 'A very long title '.repeat(8).slice(0, 136);
+  await site.sql`insert into public.sounds (title, sort_order) values (${title}, -2000)`;
+  await visit('phone', async (page) => {
+    const bar = page.locator('#bar');
+    await button(page, 'Listen with the demo account').click();
+    await bar.getByText('There is no audio of this sound.').waitFor();
+    const height = async () => (await bar.boundingBox())?.height;
+    expect(await fits(page)).toBe(true);
+    const withMessage = await height();
+    expect(withMessage).toBeGreaterThan(64);
+    await button(page, 'Now playing').click();
+    expect([await height(), await focused(page)]).toEqual([900, 'Close']);
+    for (const control of ['Previous', 'Next', 'Repeat', 'Try again'])
+      expect(await button(page, control).isVisible(), control).toBe(true);
+    expect(await fits(page)).toBe(true);
+    await page.keyboard.press('Escape');
+    expect([await height(), await focused(page)]).toEqual([withMessage, 'Now playing']);
+
+    await open(page, 'Browse');
+    await page.locator('.rows .listen').nth(2).click();
+    await untilPlays(page);
+    await expect.poll(() => bar.locator('time').innerText()).toMatch(/^0:0\d\s\/\s0:\d\d$/);
+    const coverWidth = "document.querySelector('#bar img').naturalWidth";
+    await expect.poll(() => page.evaluate(coverWidth)).toBeGreaterThan(0);
+    expect(await height()).toBe(64);
+    for (const part of ['img', 'time']) expect(await bar.locator(part).isVisible()).toBe(true);
+    expect(await page.locator('.listen[aria-current="true"]').count()).toBe(1);
+    const current = "document.querySelector('.listen[aria-current] strong')";
+    expect(await page.evaluate(`getComputedStyle(${current}, '::before').content`)).toContain('▶');
+  });
+});
+
+test('long words fit on every screen, also from right to left', async ({ site, visit }) => {
+  const word = 'Rinderkennzeichnungsfleischetikettierungsüberwachungsaufgabenübertragungsgesetz';
+  await site.sql`insert into public.sounds (title, sort_order, is_featured) values (${word}, -3000, true)`;
+  await site.sql`update public.categories set name = ${word}`;
+  await site.sql`update public.home_sections set title = ${word}`;
+  await site.sql`update public.customers set full_name = ${word}`;
+  await visit('phone', async (page) => {
+    await button(page, 'Listen with the demo account').click();
+    await page.locator('#bar').getByText('There is no audio of this sound.').waitFor();
+    expect(await playing(page)).toBe(word);
+    await page.locator('.cards').first().waitFor();
+    expect(await fits(page)).toBe(true);
+    for (const direction of ['ltr', 'rtl']) {
+      await page.evaluate(`document.documentElement.dir = '${direction}'`);
+      for (const screen of ['Browse', 'Favorites', 'History', 'Account']) {
+        await open(page, screen);
+        await page.getByText('Loading').waitFor({ state: 'hidden' });
+        expect(await fits(page), `${screen} ${direction}`).toBe(true);
+      }
+    }
+    expect((await page.locator('#bar img').boundingBox())?.x).toBeGreaterThan(195);
+    await page.getByText(`${word}, demo@example.com`).waitFor();
+    const colors = "['main input', 'body'].map((name) => getComputedStyle(document.querySelector(name)).color)";
+    expect(new Set(await page.evaluate<string[]>(colors)).size).toBe(1); // not the default color of the browser
   });
 });

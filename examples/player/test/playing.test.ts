@@ -1,10 +1,15 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { button, fits, focused, listen, next, open, playing, position, test, untilPlays } from './fixture.ts';
+import { button, focused, listen, next, open, playing, position, test, untilPlays } from './fixture.ts';
 
 test.beforeAll(({ site }) => void site);
 
-/** Code that makes the audio element of the next page a global variable. */
-const noteAudio = 'globalThis.Audio = class extends Audio { constructor() { globalThis.audio = super(); } }';
+/** Code that makes the audio element of the next page and its amplifier global variables. */
+const noteAudio = `{
+  globalThis.Audio = class extends Audio { constructor() { globalThis.audio = super(); } };
+  const { createGain } = AudioContext.prototype;
+  AudioContext.prototype.createGain = function () { return (globalThis.amplifier = createGain.call(this)); };
+}`;
 
 test('the last clicked sound plays, is counted once, and pauses at another click', async ({ site, visit }) => {
   await visit('desk', async (page) => {
@@ -134,38 +139,6 @@ test('a sound that fails shows the reason, and plays after the cause is removed'
   await untilPlays(page);
 });
 
-test('the sound, its position, its list and the volume survive a reload', async ({ desk: page }) => {
-  await page.addInitScript(noteAudio);
-  const title = await playing(page);
-  const volume = page.getByLabel('Volume');
-  await volume.fill('0.25');
-  await page.getByLabel('Position').fill('15');
-  await button(page, 'Pause').click();
-  await page.reload();
-  expect(await playing(page)).toBe(title);
-  expect(await position(page)).toBeGreaterThanOrEqual(15);
-  expect([await volume.inputValue(), await page.evaluate('audio.volume')]).toEqual(['0.25', 0.25]);
-  await button(page, 'Play').click();
-  await untilPlays(page);
-  expect(await position(page)).toBeGreaterThanOrEqual(15);
-  await volume.fill('0.5');
-  expect(await page.evaluate('audio.volume')).toBe(0.5);
-  await next(page);
-
-  // Some platforms do not allow pages to set the volume.
-  const fixed = '{ get: () => 1, set() {} }';
-  await page.addInitScript(`Object.defineProperty(HTMLMediaElement.prototype, 'volume', ${fixed})`);
-  await page.reload();
-  await page.locator('.listen').first().waitFor();
-  expect(await page.locator('#bar').isVisible()).toBe(true);
-  expect(await volume.isVisible()).toBe(false);
-  await open(page, 'Account');
-  await button(page, 'Sign out').click();
-  await page.reload();
-  await button(page, 'Sign in').waitFor();
-  expect(await page.locator('#bar').isVisible()).toBe(false);
-});
-
 test('the keyboard reaches the bar before the lists, and controls the sound', async ({ desk: page }) => {
   const [previous, first] = [button(page, 'Previous'), await playing(page)];
   expect(await previous.getAttribute('aria-disabled')).toBe('true');
@@ -208,36 +181,64 @@ test('only one tab plays', async ({ site, phone: page }) => {
   await button(page, 'Play').waitFor();
 });
 
-// This is the last test, because it changes the catalogue.
-test('a phone has a small bar that grows with its text, and opens on the whole screen', async ({ site, visit }) => {
-  const title = 'A very long title '.repeat(8).slice(0, 136);
-  await site.sql`insert into public.sounds (title, sort_order) values (${title}, -2000)`;
-  await visit('phone', async (page) => {
-    const bar = page.locator('#bar');
-    await button(page, 'Listen with the demo account').click();
-    await bar.getByText('There is no audio of this sound.').waitFor();
-    const height = async () => (await bar.boundingBox())?.height;
-    expect(await fits(page)).toBe(true);
-    const withMessage = await height();
-    expect(withMessage).toBeGreaterThan(64);
-    await button(page, 'Now playing').click();
-    expect([await height(), await focused(page)]).toEqual([900, 'Close']);
-    for (const control of ['Previous', 'Next', 'Repeat', 'Try again'])
-      expect(await button(page, control).isVisible(), control).toBe(true);
-    expect(await fits(page)).toBe(true);
-    await page.keyboard.press('Escape');
-    expect([await height(), await focused(page)]).toEqual([withMessage, 'Now playing']);
+test('the sound, its position, its list, the volume and even loudness survive a reload', async ({
+  site,
+  desk: page,
+}) => {
+  await page.addInitScript(noteAudio);
+  const title = await playing(page);
+  await site.sql`update public.sounds set loudness_lufs = -27, true_peak_dbtp = -10 where title = ${title}`;
+  const [volume, isEven] = [page.getByLabel('Volume'), button(page, 'Even loudness')];
+  const wave = async () => (await page.locator('.wave').getAttribute('style'))?.length;
+  await volume.fill('0.25');
+  await page.getByLabel('Position').fill('15');
+  await button(page, 'Pause').click();
+  await page.reload();
+  expect(await playing(page)).toBe(title);
+  expect(await position(page)).toBeGreaterThanOrEqual(15);
+  expect([await volume.inputValue(), await page.evaluate('audio.volume')]).toEqual(['0.25', 0.25]);
+  await button(page, 'Play').click();
+  await untilPlays(page);
+  expect(await position(page)).toBeGreaterThanOrEqual(15);
+  await volume.fill('0.5');
+  expect(await page.evaluate('audio.volume')).toBe(0.5);
+  const gain = () => page.evaluate<number>('amplifier.gain.value');
+  await expect.poll(gain).toBeCloseTo(2.818, 2); // 9 dB
+  await isEven.click();
+  await expect.poll(gain).toBe(1);
+  const line = await wave();
+  await next(page);
+  expect(await gain()).toBe(1);
+  await expect.poll(wave).not.toBe(line);
 
-    await open(page, 'Browse');
-    await page.locator('.rows .listen').nth(1).click();
-    await untilPlays(page);
-    await expect.poll(() => bar.locator('time').innerText()).toMatch(/^0:0\d\s\/\s0:\d\d$/);
-    const coverWidth = "document.querySelector('#bar img').naturalWidth";
-    await expect.poll(() => page.evaluate(coverWidth)).toBeGreaterThan(0);
-    expect(await height()).toBe(64);
-    for (const part of ['img', 'time']) expect(await bar.locator(part).isVisible()).toBe(true);
-    expect(await page.locator('.listen[aria-current="true"]').count()).toBe(1);
-    const current = "document.querySelector('.listen[aria-current] strong')";
-    expect(await page.evaluate(`getComputedStyle(${current}, '::before').content`)).toContain('▶');
-  });
+  // Some platforms do not allow pages to set the volume.
+  const fixed = '{ get: () => 1, set() {} }';
+  await page.reload();
+  expect(await isEven.getAttribute('aria-pressed')).toBe('false');
+  await page.addInitScript(`Object.defineProperty(HTMLMediaElement.prototype, 'volume', ${fixed})`);
+  await page.reload();
+  await page.locator('.listen').first().waitFor();
+  expect(await page.locator('#bar').isVisible()).toBe(true);
+  expect([await volume.isVisible(), await isEven.isVisible()]).toEqual([false, false]);
+  await open(page, 'Account');
+  await button(page, 'Sign out').click();
+  await page.reload();
+  await button(page, 'Sign in').waitFor();
+  expect(await page.locator('#bar').isVisible()).toBe(false);
+});
+
+test('covers show a placeholder until they have loaded, and are there after a reload', async ({ visit }) => {
+  const steps = async (page: Page) => {
+    await page.route('**/object/public/**', (route) => route.abort());
+    await listen(page);
+    await next(page);
+    const cover = page.locator('.listen:has-text("Steady Rain") img').first();
+    await expect.poll(() => cover.getAttribute('style')).toContain('data:image/png');
+    await page.unrouteAll();
+    await page.reload();
+    const width = "document.querySelector('#bar img').naturalWidth";
+    await expect.poll(() => page.evaluate(width)).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('#bar img').getAttribute('src')).toMatch(/^http/);
+  };
+  await visit('desk', steps, 'ERR_FAILED');
 });

@@ -3,7 +3,7 @@ import { type Auth, createAuth } from './auth.ts';
 import { browser } from './browser.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
-import { type AppConfig, createConfig } from './config.ts';
+import { createConfig } from './config.ts';
 import { type CurrentUser, createCurrentUser } from './current-user.ts';
 import { createCopy } from './entries.ts';
 import { createFavorites, type Favorites } from './favorites.ts';
@@ -61,55 +61,13 @@ export interface Options {
 }
 
 /** The client of a Sounds Service for one user at a time. */
-export interface Sounds {
-  auth: Auth;
-  session: CurrentUser;
-  sounds: Catalogue;
-  favorites: Favorites;
-  history: History;
-  plays: Plays;
-  progress: Progress;
-  offline: Offline;
-
-  customer: {
-    /** Returns the customer record of the user. */
-    get(options?: CallOptions): Promise<Customer>;
-    /** Changes only the given fields. Null clears a field. */
-    update(changes: CustomerChanges, options?: CallOptions): Promise<Customer>;
-  };
-
-  /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */
-  config(options?: CallOptions): Promise<AppConfig>;
-
-  /** Returns the address of the cover of a sound; null when there is none. @param options `small` for lists */
-  coverUrl(sound: { cover_image_url: string | null }, options?: { small?: boolean }): string | null;
-
-  /** Returns the sections of the home page with their sounds. */
-  home(options?: CallOptions): Promise<HomeSection[]>;
-
-  /** Returns the tree of categories. Needs no session. */
-  categories(options?: CallOptions): Promise<Category[]>;
-
-  /** Returns everything that the service stores about the user. */
-  export(options?: CallOptions): Promise<AccountExport>;
-
-  /**
-   * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
-   * @param path path below the URL of the service, such as `/sounds`
-   * @returns a response of status 2xx
-   * @throws SoundsError for every other response
-   */
-  fetch(path: `/${string}`, init?: RequestInit): Promise<Response>;
-
-  /** Returns the profile of the user. */
-  me(options?: CallOptions): Promise<Profile>;
-}
+export interface Sounds extends ReturnType<typeof createSounds> {}
 
 /** Time limit for the export of an account, which may be megabytes. It is sent once, because the service limits it. */
 const exportLimitMs = 65_000;
 
 /** Makes a client. One is enough for the whole app. */
-export function createSounds(options: Options): Sounds {
+export function createSounds(options: Options) {
   const { offlineStore, onSession, timeLimitMs = 60_000, onWait } = options;
   const url = options.url.replace(/\/+$/, '');
   const given = options.store?.getItem ? options.store : memoryStore();
@@ -161,37 +119,61 @@ export function createSounds(options: Options): Sounds {
   flush();
 
   return {
-    auth: createAuth({ url, waiting, session, forget, sendLast: flushFrom }),
-    session: currentUser,
-    sounds: createCatalogue(api, covers),
-    favorites,
-    history,
-    plays,
-    progress,
-    offline,
+    auth: createAuth({ url, waiting, session, forget, sendLast: flushFrom }) as Auth,
+    session: currentUser as CurrentUser,
+    sounds: createCatalogue(api, covers) as Catalogue,
+    favorites: favorites as Favorites,
+    history: history as History,
+    plays: plays as Plays,
+    progress: progress as Progress,
+    offline: offline as Offline,
+
     customer: {
-      get: async (options) => (await answer(api.GET('/me/customer', signalOf(options)))).data,
-      update: async (body, options) => (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
+      /** Returns the customer record of the user. */
+      get: async (options?: CallOptions): Promise<Customer> =>
+        (await answer(api.GET('/me/customer', signalOf(options)))).data,
+      /** Changes only the given fields. Null clears a field. */
+      update: async (body: CustomerChanges, options?: CallOptions): Promise<Customer> =>
+        (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
     },
+
+    /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */
     config: ask,
+
+    /** Returns the address of the cover of a sound; null when there is none. @param options `small` for lists */
     coverUrl,
-    async home(options) {
+
+    /** Returns the sections of the home page with their sounds. */
+    async home(options?: CallOptions): Promise<HomeSection[]> {
       const [{ sections }] = await Promise.all([answer(api.GET('/home', signalOf(options))), covers()]);
       return sections;
     },
-    async categories(options) {
+
+    /** Returns the tree of categories. Needs no session. */
+    async categories(options?: CallOptions): Promise<Category[]> {
       const fetch = (request: Request) => session.fetch(request, { isForGuests: true });
       return (await answer(api.GET('/categories', { fetch, ...signalOf(options) }))).data;
     },
-    async export(options) {
+
+    /** Returns everything that the service stores about the user. */
+    async export(options?: CallOptions): Promise<AccountExport> {
       const limits = { repeatable: false, timeLimitMs: exportLimitMs, attemptLimitMs: exportLimitMs };
       const fetch = (request: Request) => session.fetch(request, limits);
       return (await answer(api.GET('/me/export', { fetch, ...signalOf(options) }))).data;
     },
-    fetch(path, init) {
+
+    /**
+     * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
+     * @param path path below the URL of the service, such as `/sounds`
+     * @returns a response of status 2xx
+     * @throws SoundsError for every other response
+     */
+    fetch(path: `/${string}`, init?: RequestInit): Promise<Response> {
       const request = new Request(`${url}/${path.replace(/^\/+/, '')}`, init);
       return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method) });
     },
-    me: async (options) => (await answer(api.GET('/me', signalOf(options)))).data,
+
+    /** Returns the profile of the user. */
+    me: async (options?: CallOptions): Promise<Profile> => (await answer(api.GET('/me', signalOf(options)))).data,
   };
 }

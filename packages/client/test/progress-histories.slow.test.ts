@@ -7,14 +7,9 @@ const soundId = '50000000-0000-4000-8000-000000000001';
 
 type Entry = { sound_id: string; position_sec: number | null; updated_at: string };
 
-/** Ranks states of one sound as the service does, whose tests use similar histories. */
-const rankOf = ({ updated_at, position_sec }: Entry) => [updated_at, position_sec === null, position_sec ?? 0];
-const isNewer = (one: Entry, other: Entry | null) => {
-  if (other === null) return true;
-  const [mine, theirs] = [rankOf(one), rankOf(other)];
-  const n = mine.findIndex((part, place) => part !== theirs[place]);
-  return n >= 0 && (mine[n] as string) > (theirs[n] as string);
-};
+/** Ranks states of equal sounds as the service does, whose test plays the same histories. A removal ranks last. */
+const rankOf = ({ updated_at, position_sec }: Entry) =>
+  `${updated_at} ${position_sec === null ? 'removed' : String(position_sec).padStart(5, '0')}`;
 
 /** Implements the rule of PUT /progress for one user and one sound. `now` returns the true time. */
 function createRule(now: () => number) {
@@ -23,8 +18,8 @@ function createRule(now: () => number) {
     const at = Date.parse(entry.updated_at);
     if (at > now() + 300_000) return 'in_future';
     const report = { ...entry, updated_at: new Date(Math.min(at, now())).toISOString() };
-    if (isNewer(report, stored)) stored = report;
-    return isNewer(stored as Entry, report) ? 'older' : 'saved';
+    if (stored === null || rankOf(report) > rankOf(stored)) stored = report;
+    return rankOf(stored) > rankOf(report) ? 'older' : 'saved';
   };
   return {
     put: ({ entries }: { entries: Entry[] }) =>

@@ -17,6 +17,7 @@ const causes: [RegExp, string][] = [
     /self.signed certificate|unable to (verify|get)/,
     'has a certificate of an unknown authority: set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority',
   ],
+  [/ETIMEDOUT/, 'does not answer: check the address in REDIS_URL, and write redis:// instead of rediss:// without TLS'],
   [/certificate has expired/, 'has a certificate that has expired: renew it'],
   [/altnames/, 'has a certificate for another name: use that name in REDIS_URL'],
 ];

@@ -190,12 +190,13 @@ async function certificate(name: string) {
   return { files: ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'], cert };
 }
 
-base('rediss:// works with NODE_EXTRA_CA_CERTS, and otherwise the log has the reason', async () => {
+base('rediss:// works with TLS and NODE_EXTRA_CA_CERTS, and otherwise the log has the reason', async () => {
   const port = await freePort();
   const { files, cert } = await certificate('IP:127.0.0.1');
   const server = await startRedis(undefined, { args: ['--tls-port', String(port), ...files] });
   onTestFinished(server.stop);
   for (const [REDIS_URL, extra, message] of [
+    [server.url.replace('redis:', 'rediss:'), {}, /does not answer: check the address in REDIS_URL, and write redis:/],
     [`rediss://127.0.0.1:${port}`, {}, /has a certificate of an unknown authority: set NODE_EXTRA_CA_CERTS/],
     [`rediss://127.0.0.1:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /Redis is connected/],
     [`rediss://localhost:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /has a certificate for another name: use that name/],

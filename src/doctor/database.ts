@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { secretKey } from './project.ts';
+import { missingMigrations } from '../supabase/setup-problems.ts';
+import { problemOf, secretKey } from './project.ts';
 import { Problem, reasonOf, throwAll } from './result.ts';
 import { check } from './run.ts';
-
-const push = 'Apply them: npx supabase link --project-ref <ref>, then npx supabase db push --remote';
 
 const folder = new URL('../../supabase/migrations/', import.meta.url);
 
 export const migrations = check('Migrations', [secretKey], ({ report }) => {
-  if (report === null) throw new Problem('Some or all of the migrations have not been applied.', `${push}.`);
+  if (report === null) throw problemOf(missingMigrations);
   const { migrations: applied } = report;
   const expected = readdirSync(folder)
     .map((name) => name.split('_')[0] ?? '')
@@ -20,7 +19,7 @@ export const migrations = check('Migrations', [secretKey], ({ report }) => {
     );
   const missing = expected.filter((version) => !applied.includes(version));
   if (missing.length > 0)
-    throw new Problem(`These migrations have not been applied: ${missing.join(', ')}.`, `${push}.`);
+    throw new Problem(`These migrations have not been applied: ${missing.join(', ')}.`, missingMigrations.remedy);
   return 'All of supabase/migrations are applied. To find changes made by hand: npm run migration -- --check <database url>, in a clone.';
 });
 

@@ -3,7 +3,7 @@ import { rejectedPublishableKey, rejectedSecretKey } from '../supabase/setup-pro
 import { failed, NotChecked, Problem, reasonOf, throwAll, Warning } from './result.ts';
 import { ask, check, type Run } from './run.ts';
 
-const problemOf = ({ problem, remedy }: { problem: string; remedy: string }) => new Problem(problem, remedy);
+export const problemOf = ({ problem, remedy }: { problem: string; remedy: string }) => new Problem(problem, remedy);
 
 export const isLocal = ({ config }: Run) => /^(localhost|127\..*|\[::1\])$/.test(new URL(config.supabase.url).hostname);
 

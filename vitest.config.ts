@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000, // starts a stack
     expect: { poll: { timeout: 15_000 } },
-    // More than two cores, because some tests wait for a process or a deadline. Each worker loads the gateway.
+    // Runs more workers than two cores, because some tests wait. Not more, because each worker loads the gateway.
     maxWorkers: 4,
     // Loading the gateway for each file would take a third of the time, and no test changes the state of a module.
     isolate: false,

@@ -88,7 +88,7 @@ export type Endpoint = Declaration<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodT
   response: z.ZodType;
 };
 
-/** Declares an endpoint by its stable name and its route, from which document and contract tests are made, too. */
+/** Declares an endpoint with its stable name and its route. The document and the contract tests read it, too. */
 export function endpoint<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,

@@ -8,10 +8,10 @@ import { installPgtap, runPgtap } from './pgtap.ts';
 
 const files = globSync('supabase/tests/**/*.test.sql').sort();
 
-/** Takes 3 s, and reads no other rows, so that one state of each release is enough. */
+/** Runs once for each release, because it takes 3 s and does not depend on the other rows of the database. */
 const sizes = 'supabase/tests/13_sizes.test.sql';
 
-test('there are pgTAP files', () => expect(files).toContain(sizes));
+test('the folder supabase/tests has pgTAP files', () => expect(files).toContain(sizes));
 
 async function runFile(databaseUrl: string, file: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });

@@ -11,7 +11,7 @@ import { imported, makeFolder, readFiles } from './folder.ts';
 
 const FORMATS = ['mp3', 'aac', 'ogg', 'opus', 'flac', 'webm', 'm4a', 'wav'];
 
-test('the length is measured in the audio data, whatever headers and granules say', async ({ skip }) => {
+test('the length is measured in the audio data, even if headers or granules are wrong', async ({ skip }) => {
   skip(!hasFfmpeg, NEEDS_FFMPEG);
   const made = encode(
     await makeFolder(),

@@ -6,12 +6,13 @@ import { listen } from './support/gateway.ts';
 import { run } from './support/processes.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
-test('the server serves metrics at METRICS_PORT, warns about its settings, and stops on SIGINT', async () => {
-  const settings = { METRICS_PORT: '0', REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
+test('the server and its metrics listen at HOST only, warn about settings, and stop on SIGINT', async () => {
+  const settings = { HOST: '127.0.0.2', METRICS_PORT: '0', REQUIRE_HTTPS: 'true', RATE_LIMIT_PER_MINUT: '5' };
   const { child, output, exited, until } = await startListening({ ...environment(), ...settings });
   const [line] = await until(/^.*Serving metrics.*\}$/m);
-  const { address } = JSON.parse(line) as { address: { port: number } };
-  await request(`http://127.0.0.1:${address.port}`)
+  const { address } = JSON.parse(line) as { address: { address: string; port: number } };
+  expect(output.stdout.match(/"address":"127\.0\.0\.2"/g)).toHaveLength(2);
+  await request(`http://${address.address}:${address.port}`)
     .get('/metrics')
     .expect('Content-Type', /^text\/plain; version=0\.0\.4/)
     .expect(/sounds_http_request_duration_seconds/);
@@ -27,22 +28,6 @@ test('npm start stops on a SIGTERM that only npm receives', async () => {
   npm.kill('SIGTERM');
   await npm.exited;
   expect(npm.output.stdout).toContain('"msg":"Ended"');
-});
-
-test('the server and its metrics listen at HOST only', async () => {
-  const { child, exited, until } = await startListening({ ...environment(), HOST: '127.0.0.2', METRICS_PORT: '0' });
-  for (const what of ['Listening', 'Serving metrics']) {
-    const [line] = await until(new RegExp(`^.*${what}.*\\}$`, 'm'));
-    expect(JSON.parse(line).address).toMatchObject({ address: '127.0.0.2' });
-  }
-  child.kill('SIGTERM');
-  await exited;
-});
-
-test('an address that the machine does not have is reported in one line', async () => {
-  const { output, exited } = startServer({ ...environment(), HOST: '203.0.113.7' });
-  expect(await exited).toEqual([1, null]);
-  expect(output.stderr).toBe('This machine has no address 203.0.113.7. Set HOST to one that it has.\n');
 });
 
 test('calls use the proxy of HTTPS_PROXY with NODE_USE_ENV_PROXY=1, except those to this machine', async () => {
@@ -77,13 +62,17 @@ test('invalid configuration prints one line per variable and exits with code 1',
   ]);
 });
 
-test('a port in use is reported in one line, and the server exits with code 1', async () => {
+test('an address that cannot be used is reported in one line, and the server exits with code 1', async () => {
   const other = createServer().listen(0);
   const PORT = String((other.address() as AddressInfo).port);
-  for (const variable of ['PORT', 'METRICS_PORT']) {
-    const { output, exited } = startServer({ ...environment(), [variable]: PORT });
+  for (const [settings, line] of [
+    [{ PORT }, `Port ${PORT} is in use. Set PORT to another one.`],
+    [{ METRICS_PORT: PORT }, `Port ${PORT} is in use. Set METRICS_PORT to another one.`],
+    [{ HOST: '203.0.113.7' }, 'This machine has no address 203.0.113.7. Set HOST to one that it has.'],
+  ] as const) {
+    const { output, exited } = startServer({ ...environment(), ...settings });
     expect(await exited).toEqual([1, null]);
-    expect(output.stderr).toBe(`Port ${PORT} is in use. Set ${variable} to another one.\n`);
+    expect(output.stderr).toBe(`${line}\n`);
   }
   other.close();
 });

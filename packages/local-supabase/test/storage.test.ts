@@ -80,7 +80,7 @@ test('the public address serves files of public buckets without a key, and no ot
   expect(await codeOf(ask(supabase, `public/${AUDIO}/${encodeURI(await audio(supabase))}`))).toBe('400 404');
 });
 
-test('a folder can be listed by name, searched, sorted and paged', async ({ supabase }) => {
+test('a folder can be listed by name, in pages', async ({ supabase }) => {
   const folder = randomUUID();
   for (const name of ['b.mp3', 'a.mp3', 'deeper/c.mp3', 'deeper/d.mp3', 'B2.mp3'])
     await upload(supabase, `${AUDIO}/${folder}/${name}`);
@@ -88,14 +88,9 @@ test('a folder can be listed by name, searched, sorted and paged', async ({ supa
     const { body: entries } = await ask(supabase, `list/${AUDIO}`, { body });
     return entries.map(({ name, id }: { name: string; id: string | null }) => (id ? name : `${name}/`));
   };
-  const created = { column: 'created_at', order: 'desc' };
   for (const [request, expected] of [
     [{ prefix: `${folder}/` }, ['a.mp3', 'b.mp3', 'B2.mp3', 'deeper/']],
     [{ limit: 1, offset: 1 }, ['b.mp3']],
-    [{ search: 'b' }, ['b.mp3', 'B2.mp3']],
-    [{ search: 'deeper/' }, ['deeper/c.mp3', 'deeper/d.mp3']],
-    [{ sortBy: { column: 'name', order: 'desc' } }, ['deeper/', 'B2.mp3', 'b.mp3', 'a.mp3']],
-    [{ sortBy: created }, ['deeper/', 'B2.mp3', 'a.mp3', 'b.mp3']],
   ] as const)
     expect([request, await list({ prefix: folder, ...request })]).toEqual([request, expected]);
   const [entry] = (await ask(supabase, `list/${AUDIO}`, { body: { prefix: folder } })).body;

@@ -9,19 +9,16 @@ export const MAX_ROWS = 1000;
 const SHAPING = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
 const FILTER =
   /^(not|(eq|[gl]te?|i?(like|match))(\((any|all)\))?|neq|cs|cd|ov|s[lr]|nx[rl]|adj|in|is(distinct)?|(pl|ph|w)?fts(\([^)]*\))?)\./;
-const PREFERENCES = /^(\s*(timezone=[^,]*|handling=(lenient|strict)|max-affected=\d+|return=\w+)?\s*(,|$))*$/;
 
 /**
  * Calls a function as PostgREST does, so that Postgres parses the arguments and serializes the result.
  * @param path path of the request, such as `/rpc/get_sound`
- * @param maxAffected maximum number of rows
  * @returns undefined if Lite has to handle the request
  */
 export async function callFunction(
   connection: RestConnection,
   request: Request,
   path: string,
-  maxAffected?: string,
 ): Promise<Response | undefined> {
   const name = /^\/rpc\/([^/]+)$/.exec(decodeURIComponent(path))?.[1];
   const { searchParams } = new URL(request.url);
@@ -41,17 +38,9 @@ export async function callFunction(
   );
   const [called] = fitting;
   if (!called || fitting.length > 1) return undefined;
-  if (maxAffected !== undefined && !called.return_is_setof) {
-    const rule = 'Function must return SETOF or TABLE when max-affected preference is used with handling=strict';
-    throw restError(400, 'PGRST128', rule);
-  }
   const query = CompiledQuery.raw(statementOf(called, names, isRead), [json]);
   const run = async (db: Database) => {
-    const [answer] = (await db.executeQuery<Answer>(query)).rows;
-    if (!answer || answer.count > Number(maxAffected ?? answer.count)) {
-      const details = `The query affects ${answer?.count} rows`;
-      throw restError(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', { details });
-    }
+    const [answer] = (await db.executeQuery<Answer>(query)).rows as [Answer];
     return responseOf(answer, called.return_type === 'void', method === 'HEAD');
   };
   return connection.withContext(undefined, run, { rpc: { method, path, readOnly: isRead } });
@@ -79,7 +68,7 @@ function isPlain({ method, headers }: Request, query: URLSearchParams): boolean 
     /^(\*\/\*|application\/json|$)/.test(headers.get('accept') ?? '') &&
     !headers.has('range') &&
     profile === 'public' &&
-    PREFERENCES.test(headers.get('prefer') ?? '')
+    /^(return=\w+)?$/.test(headers.get('prefer') ?? '')
   );
 }
 

@@ -15,12 +15,6 @@ export const restRequests =
     if (!c.req.path.startsWith('/rest/v1/')) return next();
     if (method === 'OPTIONS' && c.req.header('access-control-request-method')) return c.body(null, 200);
     const path = c.req.path.slice('/rest/v1'.length);
-    const prefer = c.req.header('prefer') ?? '';
-    const preferences = new Map(prefer.split(',').map((one) => one.trim().split('=') as [string, string]));
-    if (preferences.get('handling') !== 'strict') preferences.delete('max-affected');
-    // Remove the preference `tx`, because Lite would roll back, which projects do only if a setting allows it.
-    if (preferences.delete('tx')) raw.headers.set('prefer', prefer.replace(/\btx=\w+/, ''));
-    const timezone = preferences.get('timezone');
     c.set('ignoreAuthorization', true);
     try {
       // Reject malformed UTF-8, but accept a percent sign that encodes nothing.
@@ -33,10 +27,9 @@ export const restRequests =
         'request.path': path,
         'request.headers': JSON.stringify(Object.fromEntries(raw.headers)),
         'request.cookies': JSON.stringify(getCookie(c)),
-        ...(timezone && { timezone }),
       };
       await requestSettings.run(settings, async () => {
-        const answer = await callFunction(connection, raw, path, preferences.get('max-affected'));
+        const answer = await callFunction(connection, raw, path);
         if (answer) c.res = answer;
         else await next();
       });
@@ -44,11 +37,6 @@ export const restRequests =
       if (error instanceof URIError) return c.text('Something went wrong', 500);
       if (!(error instanceof HTTPException)) throw error;
       c.res = error.getResponse();
-    }
-    // Report the preferences that Lite does not report.
-    for (const name of ['handling', 'timezone', 'max-affected']) {
-      const value = preferences.get(name);
-      if (value !== undefined && c.res.ok) c.res.headers.append('Preference-Applied', `${name}=${value}`);
     }
     return undefined;
   };

@@ -1,4 +1,4 @@
-// Runs the code of kotlin.md against the service and prints the results. The code replaces the comments in capitals.
+// Runs the code of kotlin.md against the service and checks the results. The code replaces the comments in capitals.
 package sounds.guide
 
 // THE IMPORTS OF kotlin.md
@@ -59,6 +59,8 @@ class MemoryCopy : Copy {
     override fun clear() = rows.clear()
 }
 
+fun expect(expected: Any, actual: Any?) = check("$expected" == "$actual") { "$actual instead of $expected" }
+
 suspend fun reasonOf(call: suspend () -> Unit) = try {
     call()
     "none"
@@ -76,42 +78,42 @@ fun main(args: Array<String>) = runBlocking {
     session = Session(base, http, store)
     accounts = Accounts(base, http, store)
 
-    println("storage ${config(File(folder, "config")).getString("storage_url").startsWith("http")}")
+    check(config(File(folder, "config")).getString("storage_url").startsWith("http"))
     broken += "/api/v1/config"
-    println("without a network ${config(File(folder, "config")).getBoolean("sign_up")}")
+    check(config(File(folder, "config")).getBoolean("sign_up")) // without a network
 
-    println("wrong password ${reasonOf { accounts.signIn(email, "wrong") }}")
-    println("short password ${reasonOf { accounts.signUp("new@example.com", "short", null) }}")
-    println("wrong code ${reasonOf { accounts.enterRecoveryCode(email, "12345678") }}")
-    println("signed out ${reasonOf { allSounds() }}")
-    println("signed in ${accounts.signIn(email, password)}")
+    expect("401 invalid_credentials null true", reasonOf { accounts.signIn(email, "wrong") })
+    expect("400 validation password true", reasonOf { accounts.signUp("new@example.com", "short", null) })
+    expect("401 code_invalid null true", reasonOf { accounts.enterRecoveryCode(email, "12345678") })
+    expect("401 session_ended null false", reasonOf { allSounds() })
+    expect(Screen.Home, accounts.signIn(email, password))
     val issued = FileTokens(File(folder, "session"), key).load()!!
 
     store.save(Tokens("refused", issued.refresh, issued.due))
     broken += "/api/v1/auth/refresh"
     val id = allSounds().first().getString("id")
     val refreshed = store.load()!!
-    println("refreshed after a 401 ${refreshed.refresh != issued.refresh}")
+    check(refreshed.refresh != issued.refresh)
 
     store.save(Tokens(refreshed.access, refreshed.refresh, 0))
     outbox.wanted += mapOf(id to true, UUID.randomUUID().toString() to true)
     sendFavorites()
-    println("refreshed before the end ${store.load()!!.refresh != refreshed.refresh}")
+    check(store.load()!!.refresh != refreshed.refresh)
 
     fun play(sound: String) = JSONObject().put("id", UUID.randomUUID().toString()).put("sound_id", sound)
         .put("played_at", java.time.Instant.now().toString())
     outbox.waiting += listOf(play(id), play("no id"), play(id))
     sendPlays()
-    println("waiting ${outbox.wanted.size} ${outbox.waiting.size}")
+    check(outbox.wanted.isEmpty() && outbox.waiting.isEmpty())
 
     val copy = MemoryCopy()
     sync(copy)
-    println("copied $id ${copy.rows["sound $id"]!!.getString("title")}")
+    check(copy.rows["sound $id"]!!.has("title"))
     session = Session(newerService, http, store)
     base = newerService
     val newer = MemoryCopy()
     sync(newer)
-    println("kinds that are unknown ${newer.rows.size}")
+    expect(0, newer.rows.size) // all kinds of the newer service are unknown
     base = address
     session = Session(base, http, store)
 
@@ -123,36 +125,38 @@ fun main(args: Array<String>) = runBlocking {
     playback.onPlayerError(missing)
     coroutineContext.job.children.forEach { it.join() }
     playback.onPlayerError(missing)
-    println("opened ${player.opened} unavailable $unavailable")
+    expect("[0, 7000] 1", "${player.opened} $unavailable")
 
     saveProgress(id, 1.0)
     saveProgress(id, 75.5)
     saveProgress("no id", 20.0)
     sendProgress()
-    println("positions ${positions().map { it.getDouble("position_sec") }} waiting ${outbox.places.size}")
-    println("start ${startOf(10.0, 300.0)} ${startOf(75.5, 300.0)} ${startOf(290.0, 300.0)}")
+    expect("[75.5] 0", "${positions().map { it.getDouble("position_sec") }} ${outbox.places.size}")
+    expect("[0.0, 75.5, 0.0]", listOf(10.0, 75.5, 290.0).map { startOf(it, 300.0) })
 
     val file = download(args[5], folder)!!
     val bytes = file.readBytes()
     check(file.renameTo(File("${file.path}.part")))
     File("${file.path}.part").writeBytes(bytes.copyOf(100))
-    println("downloaded ${bytes.size} resumed ${download(args[5], folder)!!.readBytes().contentEquals(bytes)}")
-    println("no audio ${download(UUID.randomUUID().toString(), folder)}")
+    expect(5000, bytes.size)
+    check(download(args[5], folder)!!.readBytes().contentEquals(bytes)) // resumed
+    check(download(UUID.randomUUID().toString(), folder) == null)
 
-    println("history ${dataOf(history()).map { it.getInt("plays") }}")
+    expect("[2]", dataOf(history()).map { it.getInt("plays") })
     clearHistory()
-    println("cleared ${dataOf(history()).size} ${positions().size}")
+    check(dataOf(history()).isEmpty() && positions().isEmpty())
 
-    println("devices ${devices().any { it.optString("user_agent") == "Sounds/1.2 (Pixel)" }}")
+    check(devices().any { it.optString("user_agent") == "Sounds/1.2 (Pixel)" })
     signOutDevice()
-    println("others signed out ${devices().map { it.getBoolean("is_current") }}")
-    println("export ${export().toString().contains(email)}")
+    expect("[true]", devices().map { it.getBoolean("is_current") })
+    check(export().toString().contains(email))
     changePassword(email, password, "staple battery horse")
-    println("wrong current password ${reasonOf { changePassword(email, password, "another one here") }}")
+    expect("401 invalid_credentials null true", reasonOf { changePassword(email, password, "another one here") })
     signOut()
-    println("signed out ${reasonOf { devices() }}")
+    expect("401 session_ended null false", reasonOf { devices() })
 
-    println("with Google ${accounts.signInWith(args[6], args[7])} ${hashOf(args[7])}")
+    expect("${Screen.Home} ${args[8]}", "${accounts.signInWith(args[6], args[7])} ${hashOf(args[7])}")
     deleteAccount()
-    println("deleted ${store.load() == null} ${reasonOf { accounts.signIn(email, "staple battery horse") }}")
+    check(store.load() == null)
+    expect("401 invalid_credentials null true", reasonOf { accounts.signIn(email, "staple battery horse") })
 }

@@ -1,4 +1,4 @@
-// Runs the code of swift.md against the service and prints the results. The code replaces the comment in capitals.
+// Runs the code of swift.md against the service and checks the results. The code replaces the comment in capitals.
 import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -93,6 +93,11 @@ struct MemoryCopy: Copy, Sendable {
     mutating func clear() { rows = [:] }
 }
 
+func expect(_ expected: String, _ values: Any?..., line: Int = #line) {
+    let actual = values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: " ")
+    if actual != expected { fatalError("Line \(line): \(actual) instead of \(expected)") }
+}
+
 @MainActor func reason(_ call: @MainActor () async throws -> Void) async -> String {
     do {
         try await call()
@@ -109,18 +114,20 @@ struct MemoryCopy: Copy, Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
 
-        print("sign-up", try await config(kept: folder.appending(path: "config")).sign_up)
-        print("signed out", await reason { _ = try await allSounds() })
-        print("wrong password", await reason { _ = try await accounts.signIn(email, "wrong") })
-        print("short password", await reason { _ = try await accounts.signUp("new@example.com", "short", name: nil) })
-        print("signed in", try await accounts.signIn(email, password))
+        expect("true", try await config(kept: folder.appending(path: "config")).sign_up)
+        expect("401 session_ended  false", await reason { _ = try await allSounds() })
+        expect("401 invalid_credentials  true", await reason { _ = try await accounts.signIn(email, "wrong") })
+        let short = await reason { _ = try await accounts.signUp("new@example.com", "short", name: nil) }
+        expect("400 validation password true", short)
+        expect("home", try await accounts.signIn(email, password))
 
         let issued = store.load()!
         store.save(Tokens(access_token: "refused", refresh_token: issued.refresh_token, expires_in: 3600, receivedAt: .now))
         let tasks = (1...6).map { _ in Task { try await allSounds() } }
         var lists: [[Sound]] = []
         for task in tasks { lists.append(try await task.value) }
-        print("sounds", lists.map(\.count), "refreshed", store.load()!.refresh_token != issued.refresh_token)
+        expect("[\(arguments[7])]", Set(lists.map(\.count)))
+        expect("true", store.load()!.refresh_token != issued.refresh_token)
 
         let id = lists[0].first { $0.id != song }!.id
         outbox.favoritesById.use { $0 = [id: true, UUID().uuidString.lowercased(): true] }
@@ -129,54 +136,57 @@ struct MemoryCopy: Copy, Sendable {
         let play = { Play(id: UUID().uuidString.lowercased(), sound_id: $0, played_at: playedAt) }
         outbox.waiting.use { $0 = [play(id), play("no id"), play(id)] }
         try await sendPlays()
-        print("waiting", try outbox.favorites().count, try outbox.plays().count)
+        expect("0 0", try outbox.favorites().count, try outbox.plays().count)
 
         var copy = MemoryCopy()
         try await sync(&copy)
-        print("copied", String(decoding: copy.rows["sound \(id)"]!, as: UTF8.self).contains("title"))
+        expect("true", String(decoding: copy.rows["sound \(id)"]!, as: UTF8.self).contains("title"))
 
         try await saveProgress(id, 1)
         try await saveProgress(id, 75.5)
         try await saveProgress("no id", 20)
         try await sendProgress()
-        print("positions", try await positions().map(\.position_sec!!), "waiting", try outbox.positions().count)
+        expect("[75.5] 0", try await positions().map(\.position_sec!!), try outbox.positions().count)
         try await saveProgress(id, nil)
         try await sendProgress()
-        print("positions", try await positions().count, start(at: 75.5, of: 300), start(at: 290, of: 300))
+        expect("0 75.5 0.0", try await positions().count, start(at: 75.5, of: 300), start(at: 290, of: 300))
 
         store.save(Tokens(access_token: "refused", refresh_token: store.load()!.refresh_token, expires_in: 3600, receivedAt: .now))
         let unused: @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> (HTTPResponse, HTTPBody?) = { _, _, _ in fatalError() }
         let headers = ["Content-Type": "application/json"]
-        for (method, path, body) in [("GET", "/sounds?limit=1", nil), ("POST", "/favorites", Data(#"{"sound_id":"\#(id)"}"#.utf8))] {
+        let favorite = Data(#"{"sound_id":"\#(id)"}"#.utf8)
+        for (method, path, body, status) in [("GET", "/sounds?limit=1", nil, 200), ("POST", "/favorites", favorite, 201)] {
             let request = HTTPRequest(method: .init(rawValue: method), url: URL(string: path)!, headerFields: headers)
             let (answer, data) = try await SessionMiddleware()
                 .intercept(request, body: body, baseURL: base, operationID: "", next: unused)
-            print("middleware", answer.status, data!.count > 10)
+            expect("\(status) true", answer.status, data!.count > 10)
         }
 
         let file = try await download(song, into: folder)!
-        print("downloaded", try Data(contentsOf: file).count, try await download(song, into: folder) == file)
-        print("no audio", try await download(id, into: folder) as Any)
+        expect("5000 true", try Data(contentsOf: file).count, try await download(song, into: folder) == file)
+        expect("nil", try await download(id, into: folder))
 
         let playback = Playback()
         try await playback.play(song, at: CMTime(seconds: 20))
         try await playback.failed()
         try await playback.failed()
-        print("opened", AVPlayer.opened, "unavailable", unavailable)
+        expect("[20.0, 7.0] 1", AVPlayer.opened, unavailable)
 
-        print("history", try await history().data.map(\.plays))
+        expect("[2]", try await history().data.map(\.plays))
         try await clearHistory(id)
-        print("cleared", try await history().data.count)
-        print("devices", try await devices().contains { $0.user_agent == "Sounds/1.2 (iPhone)" })
+        expect("0", try await history().data.count)
+        expect("true", try await devices().contains { $0.user_agent == "Sounds/1.2 (iPhone)" })
         try await signOutDevice()
-        print("others signed out", try await devices().map(\.is_current))
-        print("export", try await export().count > 100)
+        expect("[true]", try await devices().map(\.is_current))
+        expect("true", try await export().count > 100)
         try await changePassword(email, current: password, new: "staple battery horse")
-        print("wrong current", await reason { try await changePassword(email, current: password, new: "another one") })
+        let wrong = await reason { try await changePassword(email, current: password, new: "another one") }
+        expect("401 invalid_credentials  true", wrong)
         try await signOut()
-        print("signed out", await reason { _ = try await devices() })
-        print("with Apple", try await accounts.signIn(idToken: token, nonce: nonce))
+        expect("401 session_ended  false", await reason { _ = try await devices() })
+        expect("home", try await accounts.signIn(idToken: token, nonce: nonce))
         try await deleteAccount()
-        print("deleted", store.load() == nil, await reason { _ = try await accounts.signIn(email, "staple battery horse") })
+        let deleted = await reason { _ = try await accounts.signIn(email, "staple battery horse") }
+        expect("nil 401 invalid_credentials  true", store.load(), deleted)
     }
 }

@@ -211,37 +211,9 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
   });
   const audio_path = await storeFile('audio', 'clients/long.mp3', 'audio/mpeg', 'sound'.repeat(1000));
   const long = await addSound(sql, { title: 'Long', audio_path });
-  const identity = [await makeIdToken({ email: user.email, nonce: 'n-0S6_WzA2Mj' }), 'n-0S6_WzA2Mj'];
-  const guideArgs = [gateway.url, user.email, password, newer, song, long, ...identity];
-  expect((await runKotlin('sounds.guide.GuideKt', guideArgs)).split('\n')).toEqual([
-    'storage true',
-    'without a network true',
-    'wrong password 401 invalid_credentials null true',
-    'short password 400 validation password true',
-    'wrong code 401 code_invalid null true',
-    'signed out 401 session_ended null false',
-    'signed in Home',
-    'refreshed after a 401 true',
-    'refreshed before the end true',
-    'waiting 0 0',
-    expect.stringMatching(/^copied [\da-f-]{36} .+$/),
-    'kinds that are unknown 0',
-    'opened [0, 7000] unavailable 1',
-    'positions [75.5] waiting 0',
-    'start 0.0 75.5 0.0',
-    'downloaded 5000 resumed true',
-    'no audio null',
-    'history [2]',
-    'cleared 0 0',
-    'devices true',
-    'others signed out [true]',
-    'export true',
-    'wrong current password 401 invalid_credentials null true',
-    'signed out 401 session_ended null false',
-    `with Google Home ${hash('sha256', 'n-0S6_WzA2Mj')}`,
-    'deleted true 401 invalid_credentials null true',
-    '',
-  ]);
+  const nonce = 'n-0S6_WzA2Mj';
+  const identity = [await makeIdToken({ email: user.email, nonce }), nonce, hash('sha256', nonce)];
+  await runKotlin('sounds.guide.GuideKt', [gateway.url, user.email, password, newer, song, long, ...identity]);
 });
 
 test('the code of swift.md and dart.md has no syntax errors', async ({ skip }) => {

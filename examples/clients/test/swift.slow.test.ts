@@ -24,33 +24,6 @@ async function codeOfPage() {
     .replaceAll(/^import (?!Foundation).*\n/gm, '');
 }
 
-/** Returns the expected output for a catalogue with this number of sounds. */
-const expected = (count: number) => `sign-up true
-signed out 401 session_ended  false
-wrong password 401 invalid_credentials  true
-short password 400 validation password true
-signed in home
-sounds [${Array(6).fill(count).join(', ')}] refreshed true
-waiting 0 0
-copied true
-positions [75.5] waiting 0
-positions 0 75.5 0.0
-middleware 200 true
-middleware 201 true
-downloaded 5000 true
-no audio nil
-opened [20.0, 7.0] unavailable 1
-history [2]
-cleared 0
-devices true
-others signed out [true]
-export true
-wrong current 401 invalid_credentials  true
-signed out 401 session_ended  false
-with Apple home
-deleted true 401 invalid_credentials  true
-`;
-
 test.for(['5', '6'])(
   'the code of swift.md compiles as Swift %s and completes the calls of an app',
   { timeout: 5 * 60_000 },
@@ -75,10 +48,9 @@ test.for(['5', '6'])(
       const identity = [await makeIdToken({ email, provider: 'apple', nonce: 'n-0S6_WzA2Mj' }), 'n-0S6_WzA2Mj'];
       const { origin, pathname } = new URL(gateway.url);
       const network = await startNetwork(origin, () => undefined);
-      const args = [network.url + pathname, email, password, song, ...identity];
-      const { stdout } = await run(join(work, 'guide'), args, { cwd: work });
       const count = (await sql`select from public.sounds`).length;
-      expect(stdout).toBe(expected(count));
+      const args = [network.url + pathname, email, password, song, ...identity, String(count)];
+      await run(join(work, 'guide'), args, { cwd: work });
       expect(network.passed.filter(({ path }) => path.endsWith('/auth/refresh'))).toHaveLength(2);
     } finally {
       await rm(work, { recursive: true });

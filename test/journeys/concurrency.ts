@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
-import { afterAll, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { Session, Sql } from '../support/test.ts';
 
-/** Connections for concurrent statements, so that they run in the database at the same time. */
-export const pool = postgres(inject('stack').databaseUrl, { max: 12, onnotice() {} });
-afterAll(() => pool.end());
+/**
+ * Connections for concurrent statements, so that they run in the database at the same time. They close when they are
+ * idle, because the files of a worker share them, and the first one must not end them for the others.
+ */
+export const pool = postgres(inject('stack').databaseUrl, { max: 12, idle_timeout: 1, onnotice() {} });
 
 /** Runs a statement in a transaction as the data API does for the user. */
 export const asUser = ({ user }: Session, statement: string) =>

@@ -16,17 +16,6 @@ function attempt(path: string, fields: object, from = '192.0.2.1') {
   return `POST /api/v1/auth/${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-test('exactly ten of 100 wrong passwords in one packet reach Auth', async () => {
-  const { behave, seen } = countingAuth();
-  await withSupabase(behave, async (api, { port }) => {
-    const email = newEmail();
-    const guesses = Array.from({ length: 100 }, (_, n) => attempt('signin', { email, password: `guess ${n}` }));
-    expect(tally(await inOnePacket(port, guesses))).toEqual({ 401: 10, 429: 90 });
-    expect(seen.rejected).toBe(10);
-    expect(await signIn(api, email)).toMatchObject({ status: 429, reason: 'limit_attempts' });
-  });
-});
-
 test('two gateways with one Redis pass exactly ten of 100 wrong passwords, without a warning', async () => {
   const warnings: string[] = [];
   const record = ({ message }: Error) => warnings.push(message);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { addCategory, addSound, addSounds, newMoment } from '../support/catalogue.ts';
+import { addCategory, addSound, addSounds, barePreview, newMoment } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
 describe('favorites', () => {
@@ -22,16 +22,8 @@ describe('favorites', () => {
     const list = async () => (await app.get('/favorites').expect(200)).body.data;
     const added = await list();
     const created_at = expect.any(String);
-    const bare = {
-      title: 'Second',
-      category: null,
-      cover_image_url: null,
-      duration_sec: null,
-      cover_placeholder: null,
-      is_premium: false,
-    };
     expect(added).toEqual([
-      { sound_id: second, created_at, sounds: { id: second, ...bare } },
+      { sound_id: second, created_at, sounds: { id: second, title: 'Second', ...barePreview } },
       { sound_id: first, created_at, sounds: { id: first, ...preview, cover_image_url: 'covers/a.jpg' } },
     ]);
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { addCategory, addSection, addSound, addSounds, newSlug } from '../support/catalogue.ts';
+import { addCategory, addSection, addSound, addSounds, barePreview, newSlug } from '../support/catalogue.ts';
 import { type Sql, test } from '../support/test.ts';
 
 type Section = { slug: string; sounds: { id: string }[]; [field: string]: unknown };
@@ -48,17 +48,9 @@ describe('GET /home', () => {
       rule_value: null,
       rule_include_children: false,
     };
-    const bare = {
-      title: 'Second',
-      category: null,
-      cover_image_url: null,
-      duration_sec: null,
-      cover_placeholder: null,
-      is_premium: false,
-    };
     const sounds = [
       { id: first, ...shown, cover_image_url: 'covers/first.jpg' },
-      { id: second, ...bare },
+      { id: second, title: 'Second', ...barePreview },
     ];
     expect(await sectionsOf(app, late, slug, inactive)).toEqual([
       { ...section, slug, title: `Section ${slug}`, sounds },

@@ -23,19 +23,14 @@ async function find(app: Api, query: object): Promise<string[]> {
   return data.map(({ title }) => title);
 }
 
-/** Titles in several scripts, each with texts (separated by |) for which `q` finds only this title. */
+/** Titles with texts (separated by |) for which `q` finds only this title. support/searches.ts has more scripts. */
 const foundBy = {
   '432 Hz Bowl': '432hz|432 hz|432 h',
   'Binaural 10Hz': '10Hz|10 hz|10 HZ binaural',
   'Café at dawn': 'CAFE\u0301|dawn café',
   'F♯4 Bell': 'f#4|F♯4',
   'Bell in B♭': 'bell bb',
-  'Жуки в траве': 'траве',
-  静かな雨の音: '雨の',
-  夜晚的雨声: '雨声',
-  เสียงฝนตก: 'ฝน',
   'مُوسِيقَى هادئة': 'موسيقى|موسيـقى',
-  'أصوات المطر': 'اصوات',
   שָׁלוֹם: 'שלום',
   'Ｆｕｌｌ Ｗｉｄｔｈ': 'full width',
   'Deep-sleep drone': 'deep sleep|sleep-deep',
@@ -46,7 +41,6 @@ test('GET /sounds?q= finds words in any script and order, parts of titles and mo
   const category = await addTitles(sql, Object.keys(foundBy));
   for (const [title, texts] of Object.entries(foundBy))
     for (const q of texts.split('|')) expect([q, await find(app, { category, q })]).toEqual([q, [title]]);
-  expect(await find(app, { category, q: '雨' })).toEqual(['夜晚的雨声', '静かな雨の音']);
   for (const q of ['snigign', 'xylophone']) expect([q, await find(app, { category, q })]).toEqual([q, []]);
 });
 

@@ -34,6 +34,10 @@ export async function addSounds(sql: Sql, rows: SoundRow[]): Promise<string[]> {
   return withIds.map(({ id }) => id);
 }
 
+const none = { category: null, cover_image_url: null, duration_sec: null, cover_placeholder: null };
+/** Preview of a sound that has only a title. */
+export const barePreview = { ...none, is_premium: false };
+
 /** Adds one sound. Returns its id. */
 export async function addSound(sql: Sql, row: SoundRow = {}): Promise<string> {
   const [id] = await addSounds(sql, [row]);

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import type { Caller } from '../model/caller.ts';
+import { reportedAt } from '../model/cursor.ts';
 import { body, uuid } from '../model/fields.ts';
 import { PlayCount, PlayResult } from '../model/play.ts';
-import { reportedAt } from '../model/reported-at.ts';
 
 const examplePlay = {
   id: '8f14e45f-ceea-4e7a-9c3b-2d1f0a6b5c4d',

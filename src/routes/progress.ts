@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint, inEnvelope } from '../endpoint.ts';
+import { reportedAt } from '../model/cursor.ts';
 import { body, uuid } from '../model/fields.ts';
 import { ProgressEntry, ProgressResult } from '../model/progress.ts';
-import { reportedAt } from '../model/reported-at.ts';
 
 const sound_id = '50000000-0000-4000-8000-000000000001';
 const example = { sound_id, position_sec: 754.5, updated_at: '2026-06-23T09:30:00.000Z' };

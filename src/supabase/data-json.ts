@@ -5,6 +5,17 @@ import type { Caller } from '../model/caller.ts';
 import type { Fetch } from './fetch.ts';
 import type { CalledFunction } from './results.ts';
 
+/**
+ * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them.
+ * Arguments with text of a client must begin with "{", because PostgREST reads text such as "in.(a)" as a filter.
+ */
+export const catalogueReads: ReadonlySet<CalledFunction> = new Set([
+  'list_catalogue_changes',
+  'list_categories',
+  'list_home_sections',
+  'list_sounds',
+]);
+
 const ErrorBody = z
   .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })
   .transform((body) => ({ ...body, details: '', hint: '' }));
@@ -22,18 +33,16 @@ type Call = Readonly<{
   caller: Caller | null;
   /** Runs the function with the rights of the service, unless the caller has an API key. */
   asService: boolean;
-  /** Sends the call as GET, which a read replica may answer. API keys always use POST. */
-  asGet: boolean;
 }>;
 
 /** Returns a function that reads JSON without parsing it, unlike supabase-js. It throws PostgrestError. */
 export function createDataJson({ supabase, secrets }: Config, fetch: Fetch) {
-  return async ({ name, args, caller, asService, asGet }: Call): Promise<readonly Buffer[]> => {
+  return async ({ name, args, caller, asService }: Call): Promise<readonly Buffer[]> => {
     const viaKey = caller?.via === 'api_key';
     const key = asService || viaKey ? secrets.supabaseSecretKey : supabase.publishableKey;
     const token = asService || caller?.via !== 'jwt' ? key : caller.token;
     const url = new URL(`${supabase.url}/rest/v1/rpc/${viaKey ? 'as_api_key' : name}`);
-    const isGet = asGet && !viaKey;
+    const isGet = catalogueReads.has(name) && !viaKey;
     if (isGet) for (const [argument, value] of Object.entries(args)) url.searchParams.set(argument, String(value));
     const body = viaKey ? { key_hash: caller.keyHash, operation: name, arguments: args } : args;
     const answer = await fetch(url.href, {

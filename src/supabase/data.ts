@@ -4,7 +4,7 @@ import { PostgrestError } from '@supabase/supabase-js';
 import { ApiError, type ErrorReason, notFound, serverError } from '../errors.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
-import type { createDataJson } from './data-json.ts';
+import { catalogueReads, type createDataJson } from './data-json.ts';
 import type { createDataStream } from './data-stream.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';
@@ -43,17 +43,6 @@ export interface Data extends DataCalls {
   /** Streams the JSON of an export, without holding or parsing it. Throws as `call` does. */
   exportAccount(caller: UserCaller): Promise<Readable>;
 }
-
-/**
- * Reads whose result does not depend on the caller. They are sent as GET, so that a read replica can answer them.
- * Arguments with text of a client must begin with "{", because PostgREST reads text such as "in.(a)" as a filter.
- */
-export const catalogueReads: ReadonlySet<CalledFunction> = new Set([
-  'list_catalogue_changes',
-  'list_categories',
-  'list_home_sections',
-  'list_sounds',
-]);
 
 /** Functions that change nothing, so that a failed call can be repeated. */
 const reads: ReadonlySet<CalledFunction> = new Set([
@@ -145,7 +134,7 @@ export function createData(
     // because a replica may not know yet that the key was revoked, and cannot record its use.
     if (caller?.via === 'api_key')
       return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
-    const call = client.rpc(name, args, { get: catalogueReads.has(name) });
+    const call = client.rpc(name, args);
     return caller === null || client === service ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
@@ -177,7 +166,7 @@ export function createData(
       find: value(true),
       json: (caller, name, ...[args = {}]) =>
         run(name, withUserToken(caller), async () => {
-          const json = await readJson({ asService, caller, name, args, asGet: catalogueReads.has(name) });
+          const json = await readJson({ asService, caller, name, args });
           if (isJsonOf(name, json)) return json;
           throw new Error(`PostgREST answered no value to ${name}`);
         }),

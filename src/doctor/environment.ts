@@ -31,7 +31,7 @@ export const redis = check('Redis', [], async ({ config }) => {
   const { redisUrl } = config.secrets;
   if (redisUrl === null) throw new NotChecked('REDIS_URL is not set: each gateway limits by itself.');
   const shared = connectRedis(redisUrl, pino({ level: 'silent' }));
-  // Register the checks of the trusted clients and of the limiters at Redis.
+  // Create the trusted clients and the limiters, because each adds a check that must pass before Redis counts as up.
   const trustedClients = createTrustedClients(shared);
   createLimiters({ config, trustedClients, activeKeys: new Set(), redis: shared, metrics: null });
   await shared.settled;

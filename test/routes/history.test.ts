@@ -110,7 +110,7 @@ describe('DELETE /history', () => {
     const none = { status: 200, body: [] };
     expect(await rest(theirs.access_token, 'DELETE', 'history?plays=gt.0')).toEqual(none);
     expect(await rest(theirs.access_token, 'GET', 'history')).toEqual(none);
-    // Without a filter, the policy for reading does not apply. Hosted projects reject such a deletion.
+    // Without a filter and a result, only the policy for deletion protects the rows of others. Hosted projects reject it.
     await rest(theirs.access_token, 'DELETE', 'history', undefined, { Prefer: 'return=minimal' });
     expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([{ sound_id: id, plays: 1 }]);
   });

@@ -51,13 +51,13 @@ const words = (q: string) => page({ q }, /^sounds_(words|list|by_title)$/);
 const category = 'category-1';
 const withChildren = { category, include_children: 'true' };
 
-/** Returns the maximum number of plays of one request. */
+/** Returns SQL for 100 plays, the maximum of one request. */
 const hundredPlays = (sound: string) => `(
   select jsonb_agg(jsonb_build_object(
     'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
   from generate_series(1, 100) as n)`;
 
-/** The maximum number of positions of one request. */
+/** SQL for 100 positions, the maximum of one request. */
 const hundredPositions = `(
   select jsonb_agg(jsonb_build_object('sound_id', id, 'position_sec', 60, 'updated_at', now()))
   from (select id from public.sounds order by id limit 100) as sound)`;

@@ -80,7 +80,7 @@ function accountCalls(api: string, mailUrl: string, emailConfirmations: boolean)
   ];
 }
 
-/** Extracts one string from JSON without a parser. Prints any other response to stderr. */
+/** Returns a sed command that extracts one string from JSON. It prints any other response to stderr. */
 function member(name: string): string {
   return `sed -n -e 's/.*"${name}":"\\([^"]*\\)".*/\\1/p' -e t -e 'w /dev/stderr'`;
 }

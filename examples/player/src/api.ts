@@ -57,7 +57,7 @@ async function read() {
   dispatchEvent(new Event('positions'));
 }
 
-/** Ignores the first and the last 15 seconds, which other apps may have saved. */
+/** Tells whether to resume at a position: not in the first or last 15 s, where other apps may have saved one. */
 const canResume = (seconds: number, length?: number | null) => seconds >= 15 && !(length && seconds > length - 15);
 
 /** Updates the copy. If this fails, the next call updates it. */

@@ -25,7 +25,7 @@ class ServiceError extends Error {
   /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** Reason for a 400, 401 or 429, and `locked`. Let your code depend on it, never on the message. */
+  /** Reason for a 400, 401 or 429, or `locked` for a sound that needs premium. Let your code depend on it, never on the message. */
   readonly reason: ErrorReason | null;
   /** Name of the invalid field, if there is exactly one. */
   readonly field: string | null;

@@ -26,7 +26,7 @@ export interface Auth {
    * @throws invalid_request
    */
   signUp(account: NewAccount, ip: string, noMail: (why: object) => void): Promise<Tokens | null>;
-  /** Opens a session. @throws unauthorized, with one text and after one time for every fault of address and password */
+  /** Opens a session. @throws unauthorized, with one text and after the same time for a wrong address or password */
   signIn(credentials: Credentials, ip: string, options?: QueueOptions): Promise<Tokens>;
   /** Opens a session with an ID token. @throws unauthorized when Auth rejects the token, its nonce or its account */
   exchangeIdToken(token: IdToken, ip: string): Promise<Tokens>;

@@ -33,7 +33,7 @@ export const apiVersion: MiddlewareHandler<HonoContext> = async (c, next) => {
   await next();
   if (c.res.status < 400) return;
   const body = await readBody(c.res);
-  // Keep errors of the gateway, which have no code, and OAuth errors, which are equal in all versions.
+  // Keep errors of Supabase's API gateway, which have no code, and OAuth errors, which are the same in all versions.
   if (body && ('message' in body || 'error_description' in body)) return;
   const answer = errorResponse(failureIn(c.res.status, body));
   // Clear the former response, because Hono would merge its headers.

@@ -134,14 +134,15 @@ test('changes made in the dashboard stay, or are replaced with --overwrite', asy
   expect(after).toMatchObject([a, { title: 'B' }, { title: 'C' }, { title: 'D' }]);
 });
 
-test('an activation, a new slug and an equal title in the dashboard cause no conflict', async ({ sql }) => {
+test('an activation, a new slug and equal titles and tags in the dashboard cause no conflict', async ({ sql }) => {
   const files = { '@/a.wav': tone(), '@/b.wav': tone(), 'sounds.csv': 'file,category\n@/b.wav,@\n' };
   const { category, next, sounds } = await imported(sql, files, '--hidden');
   expect(await sounds()).toMatchObject([{ is_active: false }, { is_active: false }]);
   await sql`update public.sounds set title = 'Renamed', is_active = true where title = 'A' and category = ${category}`;
+  await sql`update public.sounds set tags = ${['e\u0301']} where title = 'B' and category = ${category}`;
   const slug = `${category}-renamed`;
   await sql`update public.categories set slug = ${slug} where slug = ${category}`;
-  const same = await next({ 'sounds.csv': 'file,title\n@/a.wav,Renamed\n' }, '--hidden');
+  const same = await next({ 'sounds.csv': 'file,title,tags\n@/a.wav,Renamed,\n@/b.wav,,\u00e9\n' }, '--hidden');
   expect(same.stdout).toContain('0 new, 0 to update, 2 unchanged, 0 left alone');
   expect(await soundsIn(sql, slug)).toMatchObject([{ title: 'Renamed', is_active: true }, { title: 'B' }]);
   const { stdout } = await next({ 'sounds.csv': 'file,title\n@/a.wav,Again\n' });

@@ -33,26 +33,15 @@ test('the length is measured in the audio data, even if headers or granules are 
     'aevalsrc=0.2*sin(1885*t)|0.2*sin(if(lt(t\\,3)\\,1885\\,1904)*t):d=4',
     'color=red:size=64x64:rate=1:d=4',
   );
-  const [half, rest] = [
-    (bytes: Buffer) => bytes.subarray(0, bytes.length / 2),
-    (bytes: Buffer) => bytes.subarray(bytes.length / 2),
-  ];
+  const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
+  const rest = (bytes: Buffer) => bytes.subarray(bytes.length / 2);
   const [halfRate, streamed] = [tone(4), tone(4).fill(0xff, 40, 44)];
   halfRate.writeUInt32LE(halfRate.readUInt32LE(28) / 2, 28);
   const ape = Buffer.alloc(40_032);
   ape.write('APETAGEX', 'latin1');
   ape.writeUInt32LE(2000, 8);
   ape.writeUInt32LE(40_000, 12);
-  const whole = [
-    'assigned.flac',
-    'moving.flac',
-    'hour.opus',
-    'day.opus',
-    'podcast.m4b',
-    'live.webm',
-    'rf64.wav',
-    'flac.ogg',
-  ];
+  const whole = 'assigned.flac moving.flac hour.opus day.opus podcast.m4b live.webm rf64.wav flac.ogg'.split(' ');
   const files: Record<string, [content: Buffer, seconds: number]> = {
     ...Object.fromEntries(whole.map((name) => [name, [made(name), 4] as const])),
     'half rate.wav': [halfRate, 4],

@@ -16,8 +16,6 @@ export interface Outcome {
   stopped?: string;
 }
 
-const SOUNDS_AT_ONCE = 4;
-
 /** Gap between the creation times of new sounds, so that their order stays if the database moves one time. */
 const MS_APART = 10;
 
@@ -67,7 +65,7 @@ export async function carryOut(connection: Connection, steps: Step[], started: D
       progress.end(step, 'rejected');
     }
   };
-  const queue = new PQueue({ concurrency: SOUNDS_AT_ONCE });
+  const queue = new PQueue({ concurrency: 4 });
   const open = [...steps.entries()].filter(([, step]) => isChanging(step) || step.remember);
   await queue
     .addAll(

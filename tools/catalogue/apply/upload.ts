@@ -15,8 +15,6 @@ const CACHE_SECONDS = String(365 * 24 * 60 * 60);
 /** Supabase recommends resumable uploads above this size, and requires parts of exactly this size. */
 const PART_BYTES = 6 * 1024 * 1024;
 
-const RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
-
 /**
  * Uploads a file to its bucket. Sends a large file in parts, so that the next run can continue an interrupted upload.
  * @param onProgress called with the number of bytes sent so far
@@ -52,7 +50,7 @@ async function uploadInParts(
     headers: { apikey: secretKey, authorization: `Bearer ${secretKey}`, 'x-upsert': 'true' },
     metadata: { bucketName: bucket, objectName: path, contentType: type, cacheControl: CACHE_SECONDS },
     chunkSize: PART_BYTES,
-    retryDelays: RETRY_DELAYS_MS,
+    retryDelays: [500, 1000, 2000, 4000],
     onShouldRetry: (error) => {
       const status = error.originalResponse?.getStatus() ?? 0;
       return status === 0 || isTemporary(status) || status === 409 || status === 423;

@@ -11,8 +11,6 @@ import { checksumOf } from '../shared/local-file.ts';
 import { showBar } from '../shared/print.ts';
 import { ImportError } from '../shared/problems.ts';
 
-const FILES_AT_ONCE = 4;
-
 /**
  * Downloads files into the folder, four at a time.
  * @returns the entries of the manifest, by name
@@ -26,7 +24,7 @@ export async function downloadAll(
   const fetched = new Map<string, ExportedFile>();
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const progress = showBar(total, '{rate} | {eta_formatted} left');
-  const queue = new PQueue({ concurrency: FILES_AT_ONCE });
+  const queue = new PQueue({ concurrency: 4 });
   const fetchOne = async (file: StoredFile) => {
     const { bucket, path, type } = file;
     const name = nameOf(file);

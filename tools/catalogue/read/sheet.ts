@@ -43,26 +43,22 @@ const columnsIn = (hasDecimalCommas: boolean): Record<Exclude<Column, 'audio_pat
 /** Names of the columns, in the order of an export. */
 export const NAMES = ['file', 'key', ...Object.keys(columnsIn(false))];
 
+const EXAMPLE = {
+  file: 'bowls/F3 bowl.wav',
+  title: 'Singing Bowl in F3',
+  description: 'Struck once, left to fade.',
+  bowl_note: 'F3',
+  frequency_hz: 174.61,
+  category: 'singing-bowls',
+  tags: 'bowl, deep',
+  cover_image_path: 'bowls/F3 bowl.jpg',
+  is_featured: 'false',
+  is_premium: 'false',
+  is_active: 'true',
+  sort_order: 10,
+};
 /** Sheet with the header and an example, for `npm run -s import -- --template`. */
-export const TEMPLATE = stringify(
-  [
-    {
-      file: 'bowls/F3 bowl.wav',
-      title: 'Singing Bowl in F3',
-      description: 'Struck once, left to fade.',
-      bowl_note: 'F3',
-      frequency_hz: 174.61,
-      category: 'singing-bowls',
-      tags: 'bowl, deep',
-      cover_image_path: 'bowls/F3 bowl.jpg',
-      is_featured: 'false',
-      is_premium: 'false',
-      is_active: 'true',
-      sort_order: 10,
-    },
-  ],
-  { header: true, columns: NAMES },
-);
+export const TEMPLATE = stringify([EXAMPLE], { header: true, columns: NAMES });
 
 /**
  * Reads the sheet of the sounds.

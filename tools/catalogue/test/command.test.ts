@@ -85,6 +85,17 @@ describe('at a terminal', () => {
     },
   );
 
+  test('Ctrl-C while an import reads recordings ends it, and shows the cursor again', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const names = Array.from({ length: 30 }, (_, index) => `${category}/${index}.wav`);
+    const command = startAtTerminal(await makeFolder(Object.fromEntries(names.map((name) => [name, tone()]))));
+    await command.until(' of 30 recordings read');
+    command.type(CTRL_C);
+    expect(await command.exited).toBe(130);
+    expect(command.output.stdout).toContain(SHOW_CURSOR);
+    expect(command.output.stdout).not.toContain('From ');
+  });
+
   test.for([
     ['Ctrl-C', CTRL_C, 130],
     ['Ctrl-D', '\x04', 0],

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startApi } from '@sounds-service/local-supabase/api';
 import { as } from '@sounds-service/local-supabase/database';
 import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
@@ -20,10 +21,10 @@ export async function startReplicatedStack() {
     startPostgres({ dataDir: folders[name], port: ports[name], durable: false });
   const primary = await start('primary');
   const standby = await start('standby');
-  const apiOf = ({ databaseUrl }: typeof primary, storage: string) =>
-    startApiProcess({ databaseUrl, storageDir: join(dataDir, storage), port: 0 });
-  const api = await apiOf(primary, 'storage');
-  const replicaApi = await apiOf(standby, 'none');
+  const options = { databaseUrl: primary.databaseUrl, storageDir: join(dataDir, 'storage'), port: 0 };
+  // In a separate process, because the driver throws outside of calls when the primary stops.
+  const api = await startApiProcess(options);
+  const replicaApi = await startApi({ ...options, databaseUrl: standby.databaseUrl });
   const sql = postgres(primary.databaseUrl, { max: 1, onnotice() {} });
   const standbySql = postgres(as(SUPERUSER, standby.databaseUrl), { max: 1, onnotice() {} });
   let running = primary;
@@ -43,7 +44,7 @@ export async function startReplicatedStack() {
       };
     },
     async stop() {
-      await Promise.all([sql.end(), standbySql.end(), api.kill(), replicaApi.kill()]);
+      await Promise.all([sql.end(), standbySql.end(), api.kill(), replicaApi.stop()]);
       await standby.stop();
       await running.stop();
       for (const folder of Object.values(folders)) removeFolder(folder);

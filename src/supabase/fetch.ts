@@ -49,6 +49,14 @@ function serviceOf(path: string): Service {
 /** Response whose body has arrived. A long body has several parts, because joining megabytes takes time. */
 export type Answer = Response & { parts: readonly Buffer[] };
 
+/** Returns the text of a body that arrived in parts. */
+const textOf = (parts: readonly Buffer[]) => (parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString());
+
+const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
+
+/** Matches errors of PostgREST. Others are never logged, because a proxy may repeat the URL with the user's search. */
+const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
+
 /** Tells whether a body begins like JSON, or is empty. */
 const isLikeJson = ([start]: readonly Buffer[]) =>
   /^([[{"\d-]|true$|false$|null$|$)/.test(start?.toString('latin1', 0, 10) ?? '');
@@ -115,6 +123,8 @@ export function createFetch(metrics: Metrics | null) {
     if (answer.statusCode === 200 && parts.length === 0) throw new Error('The 200 response has no body');
     if (answer.statusCode < 300 && url.includes('/rest/v1/') && !isLikeJson(parts))
       throw new Error(`The ${answer.statusCode} response is not JSON`);
+    if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(textOf(parts)))
+      throw new Error(`The ${answer.statusCode} response is not from PostgREST`);
     return toResponse(answer.statusCode, answer.headers, parts);
   }
 
@@ -165,13 +175,12 @@ type AnswerHeaders = Record<string, string | string[] | undefined>;
 
 /** Returns only the members of Response that libraries use. A real one takes up to a fifth of a request's time. */
 function toResponse(status: number, headers: AnswerHeaders, parts: readonly Buffer[]): Answer {
-  const text = async () => (parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString());
   const answer = {
     ok: status >= 200 && status < 300,
     status,
     headers: { get: (name: string) => headers[name.toLowerCase()]?.toString() ?? null },
-    text,
-    json: async () => JSON.parse(await text()),
+    text: async () => textOf(parts),
+    json: async () => JSON.parse(textOf(parts)),
     parts,
   };
   return answer as unknown as Answer;

@@ -56,7 +56,6 @@ describe('favorites', () => {
     const answers = await Promise.all(sounds.slice(4998).map((id) => add(id)));
     const rejected = answers.filter(({ status }) => status !== 201);
     expect(rejected.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
-    expect(rejected[0]?.body.error.message).toMatch(/^You have 5,000 favorites/);
     expect(rejected[0]?.headers['x-error-reason']).toBe('too_many_favorites');
     await add(sounds[0]).expect(201); // is already a favorite
     await add(randomUUID()).expect(404);

@@ -77,13 +77,9 @@ describe('a recent sign-in', () => {
     await ageSignIn(sql, session.user.id);
     const refreshed = (await refresh(api, session).expect(200)).body.data;
     const again = (await signIn(api, session).expect(200)).body.data;
-    for (const [what, request] of [
-      ['change the password', changePassword],
-      ['delete the account', deleteAccount],
-    ] as const) {
+    for (const request of [changePassword, deleteAccount]) {
       const rejected = await request(clientWith(gateway, refreshed.access_token)).expect(401);
       expect(rejected.get('X-Error-Reason')).toBe('recent_sign_in_required');
-      expect(rejected.body.error.message).toBe(`Sign in again to ${what}.`);
       await request(clientWith(gateway, again.access_token)).expect(200);
     }
   });

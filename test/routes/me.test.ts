@@ -92,7 +92,7 @@ describe('PATCH /me/customer', () => {
     for (const rejected of [{ country: 'XX' }, { email: newEmail() }])
       await patch({ full_name: 'Fine', ...rejected }).expect(400);
     const odd = app.patch('/me/customer').type('json').send('{"__proto__":{"full_name":"x"}}');
-    expect((await odd.expect(400)).body.error.message).toMatch(/^__proto__: /);
+    await odd.expect(400).expect('X-Error-Reason', 'validation');
     expect((await customer()).full_name).toBe('Ada');
 
     const changes = [{ full_name: 'B' }, { phone: '+4917012345' }, { country: 'IT' }, { locale: 'it' }];

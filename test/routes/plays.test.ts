@@ -66,11 +66,10 @@ describe('an Idempotency-Key', () => {
     const [first = '', second = ''] = await addSounds(sql, [{}, {}]);
     const key = randomUUID();
     await play(app, first, key).expect(200);
-    const { body } = await play(app, second, key)
+    await play(app, second, key)
       .expect(400)
       .expect('X-Error-Reason', 'key_reused')
       .expect('X-Error-Field', 'Idempotency-Key');
-    expect(body.error.message).toMatch(/^Idempotency-Key: was used for another sound\./);
     expect(await countAfter(app, second)).toBe(1);
 
     const [id, unused] = [await addSound(sql, { is_active: false }), randomUUID()];

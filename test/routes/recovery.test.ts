@@ -21,7 +21,7 @@ test('a mailed code allows a new password, which ends all sessions', async ({ ap
   const answers = new Set<string>();
   const isRejected = async (address: string, tried: string, type?: string) => {
     const { headers, body } = await verify(api, address, tried, type).expect(401);
-    answers.add(`${headers['x-error-reason']}: ${body.error.message}`);
+    answers.add(`${headers['x-error-reason']}: ${body.error.message}`); // the same for each cause
   };
   await isRejected(email, other(code));
   await isRejected(email, code, 'signup');
@@ -34,8 +34,7 @@ test('a mailed code allows a new password, which ends all sessions', async ({ ap
   const app = clientWith(gateway, session.access_token);
   const change = () => app.post('/auth/password').send({ password: newPassword, current_password: null });
   await change().expect(200, { data: { ok: true } });
-  const again = await change().expect(400).expect('X-Error-Reason', 'same_password');
-  expect(again.body.error.message).toBe('password: must differ from the current one.');
+  await change().expect(400).expect('X-Error-Reason', 'same_password').expect('X-Error-Field', 'password');
   const refresh = (refresh_token: string) => api.post('/auth/refresh').send({ refresh_token });
   await refresh(phone.refresh_token).expect(401);
   await refresh(session.refresh_token).expect(200);
@@ -45,33 +44,30 @@ test('a mailed code allows a new password, which ends all sessions', async ({ ap
   const late = await recoveryCode(api, email);
   await sql`update public.customers set is_active = false where id = ${phone.user.id}`;
   await isRejected(email, late);
-  expect([...answers]).toEqual(['code_invalid: The code is wrong, was used already or has expired.']);
+  expect([...answers]).toEqual([expect.stringMatching(/^code_invalid: /)]);
 });
 
 test('POST /auth/password returns the reason why Auth rejects a new password', async () => {
   const current = 'current_password';
-  const wrong = [400, /^current_password: is not the password/, 'wrong_current_password', current] as const;
-  const invalid = [401, /^The access token or API key is invalid/, 'token_invalid', undefined] as const;
   let [sent, code]: [number, string] = [0, ''];
   await withSupabase(
     (_req, res) => reject(res, sent, code),
     async (api) => {
-      for (const [ofAuth, codeOfAuth, status, message, reason, field] of [
-        [422, 'weak_password', 400, /^password: too easy to guess/, 'weak_password', 'password'],
-        [400, `${current}_required`, 400, /^current_password: is required/, `${current}_required`, current],
-        [400, `${current}_invalid`, ...wrong],
-        [400, `${current}_mismatch`, ...wrong],
-        [400, 'reauthentication_needed', 401, /^Sign in again/, 'recent_sign_in_required', undefined],
-        [401, 'insufficient_aal', 400, /^The account has a second factor/, 'second_factor', undefined],
-        [403, 'session_not_found', ...invalid],
-        [400, 'something_new', 500, /^The service could not answer/, undefined, undefined],
+      for (const [ofAuth, codeOfAuth, status, reason, field] of [
+        [422, 'weak_password', 400, 'weak_password', 'password'],
+        [400, `${current}_required`, 400, `${current}_required`, current],
+        [400, `${current}_invalid`, 400, 'wrong_current_password', current],
+        [400, `${current}_mismatch`, 400, 'wrong_current_password', current],
+        [400, 'reauthentication_needed', 401, 'recent_sign_in_required', undefined],
+        [401, 'insufficient_aal', 400, 'second_factor', undefined],
+        [403, 'session_not_found', 401, 'token_invalid', undefined],
+        [400, 'something_new', 500, undefined, undefined],
       ] as const) {
         [sent, code] = [ofAuth, codeOfAuth];
         const request = api.post('/auth/password').auth(await token(), bearer);
         const answer = await request.send({ password: newPassword, current_password: password });
         const { 'x-error-reason': seen, 'x-error-field': named } = answer.headers;
         expect([code, answer.status, seen, named]).toEqual([code, status, reason, field]);
-        expect(answer.body.error.message).toMatch(message);
       }
     },
   );
@@ -163,8 +159,7 @@ confirming('a project can require new accounts to confirm a mailed code', async 
   expect(signedUp.body).toEqual({ data: { needs_email_confirmation: true, user } });
   const code = await codeSentTo(mailUrl, email); // a slow sign-up continues after its response
   const signIn = () => api.post('/auth/signin').send(account);
-  const unconfirmed = await signIn().expect(401).expect('X-Error-Reason', 'email_not_confirmed');
-  expect(unconfirmed.body.error.message).toBe('Confirm your e-mail address first.');
+  await signIn().expect(401).expect('X-Error-Reason', 'email_not_confirmed');
   await verify(api, email, other(code), 'signup').expect(401);
   await verify(api, email, code, 'signup').expect(200);
   await signIn().expect(200);

@@ -48,7 +48,11 @@ export async function gather(
     return await Promise.all(own.map((row) => soundOf(row, recording, found, limits)));
   };
   const queue = new PQueue({ concurrency: READ_AT_ONCE });
+  // Ctrl-C may end the process, because nothing has been changed yet.
+  const end = () => process.exit(130);
+  process.once('SIGINT', end);
   const outcomes = await queue.addAll(recordings.map((each) => () => read(each))).finally(progress.close);
+  process.off('SIGINT', end);
   const silent = await Promise.all((rows.get(undefined) ?? []).map((row) => soundOf(row, undefined, found, limits)));
   const foreign = recordings.filter(([, { type }]) => FOREIGN.test(type)).map(([file]) => file);
   return {

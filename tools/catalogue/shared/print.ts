@@ -52,14 +52,9 @@ export function showBar(total: number, fields: string, values: object = {}) {
     },
     Presets.shades_classic,
   );
-  // Show the cursor again before Ctrl-C ends the process.
-  const restore = () => {
-    bar.stop();
-    if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT');
-  };
   if (isTerminal && total > 0) {
     bar.start(total, 0, { rate: '', ...values });
-    process.once('SIGINT', restore);
+    process.once('exit', () => bar.stop()); // shows the cursor again
   }
   return {
     add(amount: number, changed: object = {}) {

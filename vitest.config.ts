@@ -10,10 +10,9 @@ export default defineConfig({
     reporters: ['default', './test/setup/not-run.ts'],
     // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
-    // A test takes at most 20 s on two idle cores. Shared machines may be three times slower, above all with ffmpeg.
-    testTimeout: 60_000,
-    hookTimeout: 120_000, // starts a stack
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 20_000,
+    hookTimeout: 60_000, // starts a stack
+    expect: { poll: { timeout: 5_000 } },
     // Runs more workers than two cores, because some tests wait. Not more, because each worker loads the gateway.
     maxWorkers: 4,
     // Loading the gateway for each file would take a third of the time, and no test changes the state of a module.

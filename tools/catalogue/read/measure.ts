@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import PQueue from 'p-queue';
@@ -55,20 +56,27 @@ async function decode(source: string, maxSeconds: number): Promise<Measured | un
   });
   const [[code], log, hash] = await Promise.all([ended, text(stderr), text(hashed)]);
   if (code === undefined) return undefined;
-  if (code === null) throw new Rejected(`ffmpeg takes more than ${maxSeconds} s to decode it. Export it again.`);
+  if (ffmpeg.killed) throw new Rejected(`ffmpeg takes more than ${maxSeconds} s to decode it. Export it again.`);
   requireFreeAudio(log);
-  // A graph that ffmpeg rebuilds at the start of the stream prints an empty summary first.
-  const summary = log.slice(log.lastIndexOf('Summary:'));
-  const number = (pattern: RegExp, from = summary) => Number(pattern.exec(from)?.[1] ?? Number.NaN);
+  requireName(source, log);
+  const number = (pattern: RegExp, from: string) => Number(pattern.exec(from)?.[1] ?? Number.NaN);
   // The bit rate includes all channels. Its unit is 125 bytes per second.
   const length = count / 125 / number(/pcm_u8, 16000 Hz, .* (\d+) kb\/s/, log);
   if (code !== 0 || !(length > 0)) {
     const [, reason = 'no audio'] = /\[(?:error|fatal)\] (.+)/.exec(log) ?? [];
+    if (/whitelist/.test(reason))
+      throw new Rejected('It is a playlist, not a recording. Import the files that it names.');
+    if (/channel layout/.test(reason)) throw new Rejected('It has too many channels. Export it in stereo.');
     throw new Rejected(
       `It cannot be read as audio: ${reason.replace(/\.$/, '')}. Check that it plays, and export it again.`,
     );
   }
-  const [loudness, peak] = [number(/ I: +(\S+) LUFS\s+Threshold/), number(/ Peak: +(\S+) dBFS/)];
+  // ffmpeg prints a summary for each part with other channels or another sample rate. Those of silence have no peak.
+  const parts = log.split('Summary:').slice(1);
+  const peaksOfParts = parts.map((part) => number(/ Peak: +(\S+) dBFS/, part));
+  const heard = parts.filter((_, index) => Number.isFinite(peaksOfParts[index]));
+  const loudness = heard.length === 1 ? number(/ I: +(\S+) LUFS\s+Threshold/, heard[0] ?? '') : Number.NaN;
+  const peak = Math.max(...peaksOfParts.filter(Number.isFinite));
   return {
     audio_checksum: hash.trim().replace(/^SHA256=/, ''),
     facts: {
@@ -88,6 +96,20 @@ const waveformOf = (peaks: number[]) =>
     const highest = peaks.slice(start, end).reduce((a, b) => Math.max(a, b), 0);
     return Math.min(100, Math.round((100 * highest) / 127));
   });
+
+/** Rejects formats without a signature that file-type knows, which no app plays under the name of another one. */
+function requireName(source: string, log: string): void {
+  const [, format] = /^\[info\] Input #0, (au|caf|tta|w64),/m.exec(log) ?? [];
+  if (format !== undefined && extname(source).toLowerCase() !== `.${format}`) throw isActually(format);
+}
+
+/** Returns the error for a recording whose name belongs to another format. */
+export const isActually = (format: string) =>
+  new Rejected(
+    /^(aac|aif|flac|m4a|mp3|ogg|opus|wav|webm)$/.test(format)
+      ? `It is actually a .${format}: rename it, or export it again.`
+      : `It is actually a .${format}: export it as .m4a or .mp3.`,
+  );
 
 /** @throws Rejected if the log of ffmpeg shows moving pictures or encryption */
 function requireFreeAudio(log: string): void {

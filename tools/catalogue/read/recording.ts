@@ -7,7 +7,7 @@ import type { Fields } from '../shared/fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, requireLimits } from '../shared/local-file.ts';
 import { readableTitle, storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
-import { INSTALL_FFMPEG, IS_PROTECTED, measure } from './measure.ts';
+import { INSTALL_FFMPEG, IS_PROTECTED, isActually, measure } from './measure.ts';
 import { readTags } from './tags.ts';
 import type { FoundFile } from './walk.ts';
 
@@ -66,8 +66,8 @@ export async function requireAgreement(file: string, source: string): Promise<bo
   const found = await fileTypeFromFile(source);
   const [extension, actual] = [storedExtension(file), storedExtension(`x.${found?.ext}`)];
   if (found && extension !== actual && !ALIKE.some((format) => format.test(extension) && format.test(actual)))
-    throw new Rejected(`It is actually a .${found.ext}: rename it, or export it again.`);
-  if (!found && !/^\.(mp3|aac|wav)$/.test(extension))
+    throw isActually(found.ext);
+  if (!found && !/^\.(mp3|aac|wav|au|caf|dts)$/.test(extension))
     throw new Rejected('It cannot be read as audio. Check that it plays, and export it again.');
   return found !== undefined && found.ext !== 'mp1';
 }

@@ -85,23 +85,37 @@ type Bad = [name: string, content: Buffer | string, reason: RegExp];
 
 test('files that are not recordings are rejected in order, each with a remedy', async ({ skip }) => {
   skip(!hasFfmpeg, NEEDS_FFMPEG);
-  const outputs = { 'video.mp4': '-map 0 -map 1 -t 1', 'a.m4a': '-t 1', 'a.mp3': '-t 1' };
+  const outputs = {
+    'video.mp4': '-map 0 -map 1 -t 1',
+    ...Object.fromEntries(['a.m4a', 'a.mp3', 'a.au', 'a.caf', 'a.mkv'].map((name) => [name, '-t 1'])),
+  };
   const made = encode(await makeFolder(), outputs, 'color=size=32x32:d=1');
   const wav = tone();
+  const hertz = tone(); // at 1 Hz, with which ffmpeg 5 crashes
+  hertz.writeUInt32LE(1, 24);
+  const channels = tone();
+  channels.writeUInt16LE(10, 22);
+  channels.writeUInt16LE(20, 32);
   const text = 'This is a text, not a recording.\n'.repeat(200);
   const unreadable = /cannot be read as audio.* Check that it plays/;
+  const list = `ffconcat version 1.0\nfile ${resolve('supabase/samples/audio/noise/brown-noise.mp3')}\n`;
   const bad: Bad[] = [
     // An empty file is rejected at once, a long one after it has been read.
     ['2.mp3', Buffer.alloc(2_000_000), unreadable],
     ['10.wav', '', /The file is empty\. Export/],
     ['a wav.mp3', wav, /It is actually a \.wav: rename it/],
+    ['au.wav', made('a.au'), /It is actually a \.au: export it as \.m4a or \.mp3/],
+    ['caf.mp3', made('a.caf'), /It is actually a \.caf: export it as/],
+    ['channels.wav', channels, /It has too many channels\. Export it in stereo/],
     ['drm.m4a', Buffer.from(made('a.m4a').toString('latin1').replace('mp4a', 'drms'), 'latin1'), /^It is protected/],
     ['film.mp4', made('video.mp4'), /It is a video\. Export only/],
     ['full.mp3', Buffer.alloc(300_000, 0xff), unreadable],
     ['header.wav', Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]), unreadable],
+    ['hertz.wav', hertz, unreadable],
     ['huge.wav', '', /It is 600\.0 MB; the bucket accepts at most 50\.0 MB/],
-    ['list.mp3', `ffconcat version 1.0\nfile ${resolve('supabase/samples/audio/noise/brown-noise.mp3')}\n`, unreadable],
+    ['list.mp3', list, /It is a playlist, not a recording/],
     ['long tag.mp3', 'ID3\x04\0\0\x7f\x7f\x7f\x7f', unreadable],
+    ['matroska.webm', made('a.mkv'), /It is actually a \.mkv: export it as/],
     ...['m4a', 'ogg', 'wav'].map(
       (extension): Bad => [`mp3.${extension}`, made('a.mp3'), /is actually a \.mp3: rename/],
     ),

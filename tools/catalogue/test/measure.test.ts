@@ -110,8 +110,9 @@ test('loudness, peak and waveform are those of the audio as it is, in all channe
 test('a recording whose channels change has the highest peak, and no loudness', async ({ skip }) => {
   skip(!hasFfmpeg, NEEDS_FFMPEG);
   const folder = await makeFolder();
-  const outputs = { 'loud.ogg': '-map 1 -ac 2', 'quiet.ogg': '-map 2' };
-  const made = encode(folder, outputs, 'aevalsrc=0.9*sin(2*PI*440*t):d=2', 'aevalsrc=0.01*sin(2*PI*440*t):d=1');
+  const outputs = { 'loud.ogg': '-map 1', 'quiet.ogg': '-map 2' };
+  const stereo = 'aevalsrc=0.9*sin(2*PI*440*t)|0.9*sin(2*PI*440*t):d=2';
+  const made = encode(folder, outputs, stereo, 'aevalsrc=0.01*sin(2*PI*440*t):d=1');
   const source = join(folder, 'both.ogg');
   await writeFile(source, Buffer.concat([made('loud.ogg'), made('quiet.ogg')]));
   const { facts } = (await measure(source, 1_000_000)) ?? {};

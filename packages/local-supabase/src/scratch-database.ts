@@ -13,15 +13,12 @@ export interface ScratchDatabase {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a database in the state of a hosted project before its first migration.
- * @param durable waits for the disk at each commit
- */
-export async function startBareDatabase(release: Release = 17, { durable = false } = {}): Promise<ScratchDatabase> {
+/** Starts a database in the state of a hosted project before its first migration. */
+export async function startBareDatabase(release: Release = 17): Promise<ScratchDatabase> {
   await using starting = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'local-supabase-scratch-'));
   starting.defer(() => rm(dataDir, { recursive: true }));
-  const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable, release });
+  const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable: false, release });
   starting.defer(stop);
   await prepareDatabase(databaseUrl);
   const started = starting.move();
@@ -30,15 +27,11 @@ export async function startBareDatabase(release: Release = 17, { durable = false
 
 /**
  * Starts a database with only the migrations.
- * @param options options of `startBareDatabase`
  * @throws the message of a failing migration, after the server has ended
  */
-export async function startScratchDatabase(
-  release?: Release,
-  options?: { durable?: boolean },
-): Promise<ScratchDatabase> {
+export async function startScratchDatabase(release?: Release): Promise<ScratchDatabase> {
   await using starting = new AsyncDisposableStack();
-  const database = starting.adopt(await startBareDatabase(release, options), ({ stop }) => stop());
+  const database = starting.adopt(await startBareDatabase(release), ({ stop }) => stop());
   await migrate(database.databaseUrl);
   starting.move();
   return database;

@@ -44,7 +44,6 @@ async function serve(
     'Last-Modified': new Date(lastModified).toUTCString(),
     'Accept-Ranges': 'bytes',
     'Content-Type': mimetype,
-    ...disposition(c.req.query('download')),
   };
   if (c.req.header('if-none-match') === eTag) return new Response(null, { status: 304, headers });
   const wanted = c.req.header('range');
@@ -58,14 +57,6 @@ async function serve(
       ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
     },
   });
-}
-
-/** Returns the header that makes a browser save the file, with the given name if there is one. */
-function disposition(download: string | undefined): Record<string, string> {
-  if (download === undefined) return {};
-  const name = encodeURIComponent(download);
-  const parameters = name && ` filename=${name}; filename*=UTF-8''${name}`;
-  return { 'Content-Disposition': `attachment;${parameters}` };
 }
 
 /** Parses a range. @throws StorageError unless it is a single byte range within the object */

@@ -195,9 +195,10 @@ test('a category is found by the slug or name of the folder, or a note says that
   const row = { description: null, sort_order: 0, is_active: true };
   const calm = { ...row, id: '1', slug: 'calm', name: 'Calm nights', parent_id: null };
   const deep = { ...row, id: '2', slug: 'deep', name: 'Deep', parent_id: '1' };
-  const found = ['calm/a.wav', 'calm/Deep/c.wav', 'CALM NIGHTS/x/b.wav', 'deep/d.wav'];
-  const { slugs, notes } = await assign([...found, 'e.wav', 'new/f.wav', 'new/g.wav'], [calm, deep]);
-  expect(slugs).toEqual(['calm', 'deep', 'calm', 'deep', undefined, undefined, undefined]);
+  const soft = { ...row, id: '3', slug: 'soft-rain', name: 'Leise', parent_id: null };
+  const found = ['calm/a.wav', 'calm/Deep/c.wav', 'CALM NIGHTS/x/b.wav', 'deep/d.wav', 'Soft rain/h.wav'];
+  const { slugs, notes } = await assign([...found, 'e.wav', 'new/f.wav', 'new/g.wav'], [calm, deep, soft]);
+  expect(slugs).toEqual(['calm', 'deep', 'calm', 'deep', 'soft-rain', undefined, undefined, undefined]);
   const reason = 'No category has the slug or name "new". Add --make-categories to make it.';
   expect(notes).toEqual([{ where: 'new/ (2 files)', reason }]);
   expect((await assign(['deep/d.wav'], [calm, deep], true)).slugs).toEqual(['deep']);

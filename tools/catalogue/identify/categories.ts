@@ -102,7 +102,7 @@ function categoryMaker(categories: Category[]) {
     const made: Category = {
       id,
       slug: newSlug(folder, parent, id, categories),
-      name: oneLine(folder).slice(0, LONGEST_NAME),
+      name: oneLine(folder).slice(0, 200),
       description: null,
       parent_id: parent?.id ?? null,
       sort_order: 0,
@@ -119,7 +119,6 @@ function categoryMaker(categories: Category[]) {
 }
 
 const LONGEST_SLUG = 100;
-const LONGEST_NAME = 200;
 
 /** Makes an unused slug. Appends a part of the id if letters of the name are lost, such as those of Chinese. */
 function newSlug(folder: string, parent: Category | undefined, id: string, categories: Category[]): string {

@@ -11,8 +11,6 @@ import { type Recording, readRecording } from './recording.ts';
 import { SHEET, type Sheet, type SheetRow, usableRows } from './sheet.ts';
 import type { Found, FoundFile } from './walk.ts';
 
-const READ_AT_ONCE = 4;
-
 /** Formats that iPhones do not play. */
 const FOREIGN = /^audio\/(ogg|opus|webm)$/;
 const FOREIGN_NOTE = 'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that run there.';
@@ -47,7 +45,7 @@ export async function gather(
     const own = rows.get(file) ?? [{ line: 0, file, key: '', fields: {}, faults: [] }];
     return await Promise.all(own.map((row) => soundOf(row, recording, found, limits)));
   };
-  const queue = new PQueue({ concurrency: READ_AT_ONCE });
+  const queue = new PQueue({ concurrency: 4 });
   // Ctrl-C may end the process, because nothing has been changed yet.
   const end = () => process.exit(130);
   process.once('SIGINT', end);

@@ -1,7 +1,5 @@
-const MEGABYTE = 1024 * 1024;
-
 /** Formats bytes as the dashboard does, where 50 MB are 52,428,800 bytes. */
-export const megabytes = (bytes: number) => `${(bytes / MEGABYTE).toFixed(1)} MB`;
+export const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 /** Returns the only name, or a text about many. */
 export const oneOrMany = (names: string[], many: string) => (names.length === 1 ? (names[0] ?? '') : many);

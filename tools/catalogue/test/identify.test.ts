@@ -8,7 +8,7 @@ import { addCategory, newSlug } from '../../../test/support/catalogue.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
-import { avoidTakenNames } from '../identify/stored-names.ts';
+import { avoidTakenNames } from '../identify/identify.ts';
 import { type Imported, newRecord } from '../project/catalogue.ts';
 import { Measurements } from '../project/measurements.ts';
 import type { Category } from '../shared/fields.ts';

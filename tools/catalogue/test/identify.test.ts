@@ -91,7 +91,11 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
   expect((await next()).stdout).toContain('0 new, 0 to update, 4 unchanged');
 });
 
-test('an import recognizes a sound by its audio, whatever its tags, name and folder', async ({ sql, skip }) => {
+const timeout = 60_000; // encodes recordings and imports them several times
+test('an import recognizes a sound by its audio, whatever its tags, name and folder', { timeout }, async ({
+  sql,
+  skip,
+}) => {
   skip(spawnSync('ffmpeg', ['-version']).status !== 0, 'Install ffmpeg to identify recordings by their audio.');
   const numbers = ['@/1.wav', '@/2.wav', '@/3.wav'].map((name) => [name, tone()] as const);
   const { path, next, sounds } = await imported(sql, {

@@ -36,7 +36,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(headers.get('access-control-allow-origin')).toBe(ofAnApp.Origin);
   });
 
-  test('prints commands that work when pasted or print the error, as does the README', async () => {
+  // Starts npm twice, the Supabase CLI and five other commands.
+  const timeout = 60_000;
+  test('prints commands that work when pasted or print the error, as does the README', { timeout }, async () => {
     const { stdout } = dev.output;
     const { publishableKey, secretKey } = LOCAL_KEYS;
     const [api, supabase] = [`:${env['PORT']}/api/v1\n`, `:${env['SUPABASE_PORT']}/`];

@@ -193,9 +193,11 @@ test('the sound, its position, its list, the volume and even loudness survive a 
   await volume.fill('0.25');
   await page.getByLabel('Position').fill('15');
   await button(page, 'Pause').click();
+  const copied = page.waitForResponse((response) => response.url().includes('/catalogue/changes'));
   await page.reload();
   expect(await playing(page)).toBe(title);
   expect(await position(page)).toBeGreaterThanOrEqual(15);
+  await copied; // the player takes the loudness from the copy of the catalogue
   expect([await volume.inputValue(), await page.evaluate('audio.volume')]).toEqual(['0.25', 0.25]);
   await button(page, 'Play').click();
   await untilPlays(page);

@@ -189,8 +189,12 @@ test('without a network the page opens, searches the catalogue and changes favor
     await heart.click();
     expect(await heart.getAttribute('aria-pressed')).toBe('true');
     await page.getByLabel('Search sounds').fill('bowl sing');
-    await expect.poll(() => titles.allTextContents()).toContain('Singing Bowl in A3');
-    const found = await titles.allTextContents();
+    let found: string[] = [];
+    const search = async () => {
+      found = await titles.allTextContents(); // may be empty while the screen is drawn again
+      return found;
+    };
+    await expect.poll(search).toContain('Singing Bowl in A3');
     expect(found.every((each) => each.includes('Bowl'))).toBe(true);
     for (const screen of ['Favorites', 'History']) {
       await open(page, screen);

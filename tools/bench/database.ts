@@ -102,8 +102,8 @@ function summaryOf(rows: Measured[]): string {
   const slowest = (list: Measured[]) => milliseconds(Math.max(...list.map(({ ms }) => ms)));
   const isSearchField = ({ name }: Measured) => name.includes('q=');
   return `\
-- **Postgres** takes ${milliseconds(median(rows.map(({ ms }) => ms)))} for half of the requests and ${slowest(rows.filter((row) => !isSearchField(row)))} for the slowest but for those of
-  the search field, which take up to ${slowest(rows.filter(isSearchField))}, with ${whole(LARGE.sounds)} sounds.
+- **Postgres** takes ${milliseconds(median(rows.map(({ ms }) => ms)))} for half of the requests and ${slowest(rows.filter((row) => !isSearchField(row)))} for the slowest, apart from the
+  search field, which takes up to ${slowest(rows.filter(isSearchField))}, with ${whole(LARGE.sounds)} sounds.
 `;
 }
 

@@ -145,7 +145,10 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
   call('POST /favorites', user, `add_favorite('${sound}')`, /^sounds_pkey$/),
   call('DELETE /favorites/{id}', user, `remove_favorite('${sound}')`, /^favorites_/),
   call('GET /me/customer', user, 'get_customer()', /^customers_pkey$/),
-  call('PATCH /me/customer', user, `update_customer('{"country": "DE"}')`, /^customers_pkey$/),
+  call('PATCH /me/customer', user, `update_customer('{"country": "DE"}')`, /^customers_pkey$/, [
+    2,
+    'checks the account, and writes the record with its rules',
+  ]),
   call('last seen, after a response', user, 'touch_last_seen()', /^customers_pkey$/),
 ];
 

@@ -16,7 +16,7 @@ export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
   reason: ErrorReason;
   /** Sends the X-RateLimit headers. Default: false. */
   legacyHeaders?: boolean;
-  /** Words of the document, in the sentence "`limit` `what` an hour for one `per`". */
+  /** Words for the OpenAPI document, which says "`limit` `what` an hour for one `per`". */
   what: string;
   per: string;
 };

@@ -74,7 +74,7 @@ begin
 end
 $$;
 
--- Cursors of the other orders contain the position: the order, and the key and created_at of the last sound.
+-- Reads a cursor of a list with `sort`: the order, and the key and created_at of the last sound. Rejects other orders.
 create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 declare

@@ -58,7 +58,7 @@ describe('GET /config', () => {
         ahead += 55_000;
         expect([await signUp(), calls]).toEqual([true, 2]);
         ahead += 5_100;
-        // lru-cache keeps the time that it has read for 1 ms, so poll.
+        // Poll, because lru-cache caches the clock for 1 ms.
         await expect.poll(signUp).toBe(false);
         expect(calls).toBe(3);
         expect((await data()).id_token_providers).toEqual([]);

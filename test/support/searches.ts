@@ -87,7 +87,7 @@ export const searches: Record<string, string[]> = {
   'coeur battant': ['Cœur qui bat'],
 };
 
-/** Texts with words that no sound has, each with a title that a search returns first, because it corrects them. */
+/** Texts that a search corrects, because no sound has their words. Each has the title of the first result. */
 export const corrected: Record<string, string> = {
   'relaxing rain': 'Rain to Read By',
   raim: 'Steady Rain',

@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import { DEMO, FREE } from './seed.ts';
 import type { Settings } from './settings.ts';
 
-/** Ends each response with a line break. */
+/** curl command that ends each response with a line break. */
 const CURL = "curl -sw '\\n'";
 
 /** Returns what `npm run dev` prints at the end: addresses, keys, an account, and commands to paste. */

@@ -45,7 +45,7 @@ const emptyCopy = (): Copy => ({ next: null, syncedAt: null, sound: {}, category
 
 const key = 'sounds.catalogue';
 
-/** Kinds of changes that this version copies. Skips others, which a newer service may send. */
+/** Kinds of changes that are copied. A newer service may send others. */
 const kinds = ['sound', 'category', 'home_section'] as const;
 
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */

@@ -4,7 +4,7 @@ import type { Service } from './service.ts';
 import { pause, throwIfAborted } from './wait.ts';
 
 const longestPauseMs = 30_000;
-/** Longer than a call to Auth takes: 4 s in the queue of the service, then 11 s. An export has exportLimitMs. */
+/** Time limit of one attempt. A call to Auth takes up to 15 s, of which 4 s in the queue. Exports use exportLimitMs. */
 const defaultAttemptLimitMs = 20_000;
 
 /** The reason and the end of a wait before a call is sent again. */

@@ -37,7 +37,7 @@ export function createService() {
       return aheadMs;
     },
 
-    /** Returns the milliseconds after which a request in the background leaves a share of the limit to the user. */
+    /** Returns how long a background request must wait, so that a share of the limit stays free for the user. */
     pauseMs(share: number) {
       const isFree = remaining - 1 >= limit * share;
       return isFree ? 0 : Math.min(Math.max(0, resetsAt - performance.now()), longestPauseMs);

@@ -147,7 +147,7 @@ const passwordFaults: Faults = {
       undefined,
       'second_factor',
     ),
-  // Maps both names of this error: Auth sends the first, its source has the second.
+  // Map both codes of this error, because Auth sends the first, although its list of codes has the second.
   current_password_invalid: wrongCurrentPassword,
   current_password_mismatch: wrongCurrentPassword,
 };

@@ -161,7 +161,7 @@ function changes(
   const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;
   const uploads = missing(filesIn(sound, fields), stored);
   const facts = factsOf(filesIn(sound, { ...row, ...write }));
-  // A new path removes the facts of the last file from the row.
+  // Write the facts again with a new path, because a trigger then clears those of the last file.
   const isNew = 'audio_path' in write || 'cover_image_path' in write || !isDeepStrictEqual({ ...row, ...facts }, row);
   const isMeasured = isNew && Object.keys(facts).length > 0;
   return {

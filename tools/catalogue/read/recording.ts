@@ -13,7 +13,7 @@ import type { FoundFile } from './walk.ts';
 
 export interface Recording {
   fields: Fields;
-  /** The file. It has no facts without ffmpeg. */
+  /** Audio file, with its facts if ffmpeg is installed. */
   audio: LocalFile;
   /** Undefined for an unchanged file of an export, because the sheet of the export has all fields. */
   metadata?: IAudioMetadata | undefined;

@@ -69,7 +69,7 @@ test('npm run migration names rows that make it fail, and grants nothing Postgre
   expect(text).not.toContain('maintain');
 });
 
-// schema-watch.slow.test.ts shows a fault in a name.
+// schema-watch.slow.test.ts tests an unknown name.
 test('npm run migration names file, line and statement of a fault in the grammar', async () => {
   const [right, wrong] = ['where is_active and is_featured;', 'were is_active and is_featured;'];
   const { project } = await projectWith(['31_sounds.sql', right, wrong]);

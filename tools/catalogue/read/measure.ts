@@ -18,7 +18,7 @@ const FILTERS = `[0:a:0]asplit[whole][copy];[whole]ebur128=peak=true:framelog=ve
 const BLOCK = 160;
 
 /** Contains no playlists and no lists of files, because ffmpeg would follow them. */
-const FORMATS = 'aac,ac3,aiff,amr,ape,asf,au,caf,flac,matroska,mov,mp3,ogg,tta,w64,wav,wv';
+const FORMATS = 'aac,ac3,aiff,amr,ape,asf,au,caf,dts,flac,matroska,mov,mp3,ogg,tta,w64,wav,wv';
 const INPUT = `-nostdin -hide_banner -nostats -loglevel level+info -protocol_whitelist file -format_whitelist ${FORMATS}`;
 const OUTPUTS = '-map [loudness] -f null - -map [samples] -f u8 pipe:1 -map 0:a:0 -c copy -f hash -hash sha256 pipe:3';
 
@@ -99,7 +99,7 @@ const waveformOf = (peaks: number[]) =>
 
 /** Rejects formats without a signature that file-type knows, which no app plays under the name of another one. */
 function requireName(source: string, log: string): void {
-  const [, format] = /^\[info\] Input #0, (au|caf|tta|w64),/m.exec(log) ?? [];
+  const [, format] = /^\[info\] Input #0, (au|caf|dts|tta|w64),/m.exec(log) ?? [];
   if (format !== undefined && extname(source).toLowerCase() !== `.${format}`) throw isActually(format);
 }
 

@@ -87,7 +87,9 @@ test('files that are not recordings are rejected in order, each with a remedy', 
   skip(!hasFfmpeg, NEEDS_FFMPEG);
   const outputs = {
     'video.mp4': '-map 0 -map 1 -t 1',
-    ...Object.fromEntries(['a.m4a', 'a.mp3', 'a.au', 'a.caf', 'a.mkv'].map((name) => [name, '-t 1'])),
+    ...Object.fromEntries(
+      ['a.m4a', 'a.mp3', 'a.au', 'a.caf', 'a.dts', 'a.mkv'].map((name) => [name, '-t 1 -strict -2']),
+    ),
   };
   const made = encode(await makeFolder(), outputs, 'color=size=32x32:d=1');
   const wav = tone();
@@ -108,6 +110,7 @@ test('files that are not recordings are rejected in order, each with a remedy', 
     ['caf.mp3', made('a.caf'), /It is actually a \.caf: export it as/],
     ['channels.wav', channels, /It has too many channels\. Export it in stereo/],
     ['drm.m4a', Buffer.from(made('a.m4a').toString('latin1').replace('mp4a', 'drms'), 'latin1'), /^It is protected/],
+    ['dts.mp3', made('a.dts'), /It is actually a \.dts: export it as/],
     ['film.mp4', made('video.mp4'), /It is a video\. Export only/],
     ['full.mp3', Buffer.alloc(300_000, 0xff), unreadable],
     ['header.wav', Buffer.concat([wav.subarray(0, 20), Buffer.alloc(24), wav.subarray(44)]), unreadable],

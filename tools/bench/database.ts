@@ -27,7 +27,7 @@ type Measured = Statement & {
   ms: number;
   /** Cost of `plainRead`. */
   plainMs: number | null;
-  /** How many times slower the yardstick was than `yardstickMs`, at least 1. */
+  /** Time of the yardstick as a multiple of `yardstickMs`, at least 1. */
   slowness: number;
   plans: string[];
 };

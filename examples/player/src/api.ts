@@ -19,7 +19,7 @@ export const api = createSounds({
 /** A sound in a list. */
 export type Preview = NonNullable<Favorite['sounds']>;
 
-// What all screens need of the copy on the device.
+// Parts of the copy on the device that all screens need.
 export const favorites = new Set<string>();
 /** Seconds at which the user stopped, by the id of the sound. */
 export const positions = new Map<string, number>();

@@ -195,7 +195,7 @@ test('the sound, its position, its list, the volume and even loudness survive a 
   await button(page, 'Pause').click();
   const copied = page.waitForResponse((response) => response.url().includes('/catalogue/changes'));
   await page.reload();
-  expect(await playing(page)).toBe(title);
+  await expect.poll(() => playing(page)).toBe(title);
   expect(await position(page)).toBeGreaterThanOrEqual(15);
   await copied; // the player takes the loudness from the copy of the catalogue
   expect([await volume.inputValue(), await page.evaluate('audio.volume')]).toEqual(['0.25', 0.25]);

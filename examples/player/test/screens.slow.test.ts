@@ -183,7 +183,7 @@ test('without a network the page opens, searches the catalogue and changes favor
     await page.reload();
     await age.waitFor();
     await expect.poll(() => page.locator('main h2').allTextContents()).toEqual(sections);
-    expect(await playing(page)).toBe(title);
+    await expect.poll(() => playing(page)).toBe(title);
     await open(page, 'Browse');
     const heart = page.locator('.rows .heart').first();
     await heart.click();

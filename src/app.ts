@@ -6,6 +6,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Context } from './context.ts';
 import { apiBase } from './endpoint.ts';
 import { ApiError, notFound } from './errors.ts';
+import { recordClientAddress } from './http/client-address.ts';
 import { sendError } from './http/error-handler.ts';
 import { alive, ready } from './http/health.ts';
 import { identify } from './http/identify.ts';
@@ -68,6 +69,7 @@ export function createApp(context: Context): Express {
     .set('etag', (body: Buffer) => weakETag(body));
 
   app.use(closeWhileDraining(context));
+  app.use(recordClientAddress);
   app.use(joinTrace);
   app.use(requestLog(log)); // sets X-Request-Id and logs one line
   app.use(securityHeaders);

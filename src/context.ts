@@ -1,12 +1,12 @@
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
-import { createLogger } from './logger.ts';
-import { lruCache } from './lru-cache.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
-import { connectRedis, type SharedRedis } from './redis.ts';
+import { createLogger } from './shared/logger.ts';
+import { lruCache } from './shared/lru-cache.ts';
+import { createMetrics, type Metrics } from './shared/metrics.ts';
+import { connectRedis, type SharedRedis } from './shared/redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
 import type { Auth } from './supabase/auth/auth.ts';
 import { createAuth } from './supabase/auth/auth-client.ts';

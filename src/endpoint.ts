@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { defaultRateLimits } from './config.ts';
+import { defaultRateLimits } from './config/config.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
 import { type Limit, type LimitName, limits as limitTable } from './limits/table.ts';

@@ -1,5 +1,5 @@
 import { createApp } from './app.ts';
-import { configOrExit } from './config.ts';
+import { configOrExit } from './config/config.ts';
 import { createContext } from './context.ts';
 import { serve } from './http/serve.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { createLimiters } from '../limits/limiters.ts';
 import { createTrustedClients } from '../limits/trusted-clients.ts';
-import { connectRedis } from '../redis.ts';
+import { connectRedis } from '../shared/redis.ts';
 import { NotChecked, Problem, throwAll, Warning } from './result.ts';
 import { check } from './run.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs, styleText } from 'node:util';
-import { configOrExit } from '../config.ts';
+import { configOrExit } from '../config/config.ts';
 import { runChecks } from './checks.ts';
 import type { Result } from './result.ts';
 import { createRun } from './run.ts';

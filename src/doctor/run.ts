@@ -4,9 +4,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createApp } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { createContext } from '../context.ts';
-import { orElse } from '../or-else.ts';
+import { orElse } from '../shared/or-else.ts';
 import { failed, NotChecked, reasonOf } from './result.ts';
 
 /** Address for documentation (RFC 5737). If Auth records it, it came from our header. */

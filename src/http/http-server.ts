@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { envelope } from '../errors.ts';
 
 const options = {

@@ -1,11 +1,12 @@
 import type { RateLimitInfo } from 'express-rate-limit';
 import type { Caller } from '../model/caller.ts';
-import type { Trace } from '../request-context.ts';
+import type { Trace } from '../shared/request-context.ts';
 
 // Declares the facts about a request that one middleware records for the next ones.
 declare module 'express-serve-static-core' {
   interface Locals {
     trace: Trace;
+    clientAddress: string;
     /** Caller of the request; null without a valid credential. */
     caller: Caller | null;
     authError?: unknown;

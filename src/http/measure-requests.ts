@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../shared/metrics.ts';
 import { statusSeen } from './request-log.ts';
 
 /** Measures every request and the decision of the request limit on it. */

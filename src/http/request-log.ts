@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { apiBase } from '../endpoint.ts';
 import type { Caller } from '../model/caller.ts';
-import { clientAddress } from '../model/client-address.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
 
@@ -42,7 +41,7 @@ const messageOf = (req: Request, res: Response) =>
   `${res.locals.operation ?? `${req.method} ${withoutSecrets(req.originalUrl)}`} ${statusSeen(res) ?? 'aborted'}`;
 
 function lineOf(req: Request, res: Response, durationMs: number) {
-  const { operation, caller, trace, limit } = res.locals;
+  const { operation, caller, clientAddress, trace, limit } = res.locals;
   const { requestsLimit } = req;
   return {
     traceId: trace.id,
@@ -52,7 +51,7 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     status: statusSeen(res),
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
-    ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress(req), 64) }),
+    ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress, 64) }),
     ...(limit !== undefined && { limit }),
     ...(requestsLimit && { rateLimit: { limit: requestsLimit.limit, remaining: requestsLimit.remaining } }),
   };

@@ -12,8 +12,7 @@ import type { Context } from '../context.ts';
 import type { Endpoint, Json } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
 import type { Limiters } from '../limits/limiters.ts';
-import { clientAddress } from '../model/client-address.ts';
-import { requestContext } from '../request-context.ts';
+import { requestContext } from '../shared/request-context.ts';
 import { requireAuth } from './identify.ts';
 import { SharedAnswer, weakETag } from './shared-answer.ts';
 import { createSharedReads } from './shared-reads.ts';
@@ -95,17 +94,15 @@ function goneSignal(res: Response): AbortSignal {
 
 function answer(endpoint: Endpoint, context: Context, sharedReads: SharedReads): RequestHandler {
   return async (req, res) => {
-    const { caller, input } = res.locals;
+    const { caller, clientAddress, input } = res.locals;
     const handle = () =>
       endpoint.handle({
         ...input,
         caller,
         context,
         log: req.log,
-        // Getters, because these take time and few endpoints use them.
-        get ip() {
-          return clientAddress(req);
-        },
+        ip: clientAddress,
+        // A getter, because this takes time and few endpoints use it.
         get gone() {
           return goneSignal(res);
         },

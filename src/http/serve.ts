@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
-import { createMetricsServer } from '../metrics.ts';
+import { createMetricsServer } from '../shared/metrics.ts';
 import { createHttpServer } from './http-server.ts';
 import { shutDownOnSignals } from './shutdown.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
-import { logWritten } from '../logger.ts';
+import { logWritten } from '../shared/logger.ts';
 
 /** Keeps idle connections for this time, because a request may be on its way. */
 const idleMs = 2_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import type { Trace } from '../request-context.ts';
+import type { Trace } from '../shared/request-context.ts';
 
 /** Matches version, trace, parent and flags. Later versions may append fields, 00 may not. Ids of zeros are invalid. */
 const wellFormed = /^(?!ff)(?!00.{53}.)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-([\da-f]{2})(-|$)/;

@@ -1,11 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type RateLimitInfo, rateLimit } from 'express-rate-limit';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { tooManyRequests } from '../errors.ts';
-import { lruCache } from '../lru-cache.ts';
-import type { Metrics } from '../metrics.ts';
-import { clientAddress } from '../model/client-address.ts';
-import type { SharedRedis } from '../redis.ts';
+import { lruCache } from '../shared/lru-cache.ts';
+import type { Metrics } from '../shared/metrics.ts';
+import type { SharedRedis } from '../shared/redis.ts';
 import { memoryStore, redisStore } from './store.ts';
 import { type Exempt, emailOf, type Limit, type Limits, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';
@@ -75,8 +74,8 @@ function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, m
 /** Returns the middleware of each limit. Counts here and in Redis, so that no process exceeds it while Redis fails. */
 export function createLimiters(parts: Parts): Limiters {
   const { config, trustedClients, activeKeys } = parts;
-  const isTrusted = (req: Request, res: Response) => {
-    res.locals.isTrusted ??= trustedClients.has(emailOf(res), clientAddress(req));
+  const isTrusted = (_req: Request, res: Response) => {
+    res.locals.isTrusted ??= trustedClients.has(emailOf(res), res.locals.clientAddress);
     return res.locals.isTrusted;
   };
   const exempts: Record<Exempt, Condition> = {

@@ -1,6 +1,6 @@
 import { MemoryStore, type Store } from 'express-rate-limit';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
-import type { SharedRedis } from '../redis.ts';
+import type { SharedRedis } from '../shared/redis.ts';
 
 interface Counters extends Store {
   decrement(key: string): Promise<void>;

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import { ipKeyGenerator, type Options } from 'express-rate-limit';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ErrorReason } from '../errors.ts';
 import type { UserCaller } from '../model/caller.ts';
-import { accountKey, clientAddress, clientKey } from '../model/client-address.ts';
+import { accountKey, clientKey } from '../shared/client-keys.ts';
 
 export type Exempt = 'trustedClients' | 'untrustedClients' | 'activeKeys';
 
@@ -26,23 +26,23 @@ export const emailOf = ({ locals }: Response) => (locals.input.body as { email: 
 const user = ({ locals }: Response) => locals.caller as UserCaller;
 
 /** Returns the key of the user or the API key, or of the address of a caller without a valid credential. */
-function callerKey(req: Request, { locals: { caller } }: Response): string {
+function callerKey(req: Request, { locals: { caller, clientAddress } }: Response): string {
   if (caller?.via === 'jwt') return `user:${caller.userId}`;
   if (caller?.via === 'api_key') return `key:${caller.keyHash}`;
-  const address = `ip:${ipKeyGenerator(clientAddress(req), 64)}`; // the IPv6 /64 of one device
+  const address = `ip:${ipKeyGenerator(clientAddress, 64)}`; // the IPv6 /64 of one device
   // Counts separately, so that reads of other clients with the same address cannot sign a user out.
   return req.path.endsWith('/auth/refresh') ? `refresh:${address}` : address;
 }
 
-const client = (req: Request) => clientKey(clientAddress(req));
+const client = ({ locals }: Response) => clientKey(locals.clientAddress);
 const session = (res: Response) => user(res).claims.sessionId ?? user(res).userId;
 const account = (res: Response) => accountKey(emailOf(res));
 
 const keyed = (per: string, keyGenerator: Limit['keyGenerator']) => ({ per, keyGenerator });
 const perCaller = keyed('caller', callerKey);
-const perClient = keyed('client', client);
+const perClient = keyed('client', (_req, res) => client(res));
 const perAccount = keyed('account', (_req, res) => account(res));
-const perAccountAndClient = keyed('account and client', (req, res) => `${client(req)}:${account(res)}`);
+const perAccountAndClient = keyed('account and client', (_req, res) => `${client(res)}:${account(res)}`);
 const trustedAreExempt = { exempt: 'trustedClients' } as const;
 const perUntrusted = { ...perAccount, per: 'account from untrusted clients', ...trustedAreExempt };
 const perUntrustedClient = { ...perClient, per: 'client that the account does not trust', ...trustedAreExempt };

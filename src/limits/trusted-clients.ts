@@ -1,6 +1,6 @@
-import { lruCache } from '../lru-cache.ts';
-import { accountKey, clientKey } from '../model/client-address.ts';
-import type { SharedRedis } from '../redis.ts';
+import { accountKey, clientKey } from '../shared/client-keys.ts';
+import { lruCache } from '../shared/lru-cache.ts';
+import type { SharedRedis } from '../shared/redis.ts';
 
 const trustedMs = 30 * 24 * 3_600_000;
 

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import type { IdTokenProvider } from '../config.ts';
+import type { IdTokenProvider } from '../config/config.ts';
 import { endpoint } from '../endpoint.ts';
 import { unauthorized } from '../errors.ts';
 import { body, exactText, optional } from '../model/fields.ts';
@@ -17,7 +17,7 @@ import {
   toSession,
   toTokens,
 } from '../model/session.ts';
-import { orElse } from '../or-else.ts';
+import { orElse } from '../shared/or-else.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 
 /** Returns the provider of an ID token by its issuer. Auth verifies the token afterwards. */

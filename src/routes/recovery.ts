@@ -14,7 +14,7 @@ import {
   type Tokens,
   toSession,
 } from '../model/session.ts';
-import { withNewDeadlines } from '../request-context.ts';
+import { withNewDeadlines } from '../shared/request-context.ts';
 import type { CodeType } from '../supabase/auth/auth.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
 import { minimumDelay } from '../supabase/auth/timing.ts';

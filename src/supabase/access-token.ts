@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { ApiError, serverError } from '../errors.ts';
-import { lruCache } from '../lru-cache.ts';
 import { invalidToken, type UserCaller } from '../model/caller.ts';
 import { uuid } from '../model/fields.ts';
+import { lruCache } from '../shared/lru-cache.ts';
 import type { Fetch } from './fetch.ts';
 
 /** An unknown key id causes a fetch only if the key set is older, so that made-up ids cause few fetches. */

@@ -1,6 +1,6 @@
 import { PostgrestError } from '@supabase/supabase-js';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Fetch } from './fetch.ts';
 import type { CalledFunction } from './results.ts';

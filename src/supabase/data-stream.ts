@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { UserCaller } from '../model/caller.ts';
 import { errorOf } from './data-json.ts';
 import type { Upstream } from './fetch.ts';

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
-import { type Metrics, outcomeOf, type Service } from '../metrics.ts';
-import '../no-proxy.ts';
-import { requestContext } from '../request-context.ts';
+import { type Metrics, outcomeOf, type Service } from '../shared/metrics.ts';
+import './no-proxy.ts';
+import { requestContext } from '../shared/request-context.ts';
 
 /** Deadline from the start of the handler. Auth takes up to 10 s; less could abort a sign-up that is committed. */
 const deadlineMs: Record<Service, number> = {

@@ -1,5 +1,5 @@
 import { StorageApiError } from '@supabase/supabase-js';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { serverError } from '../errors.ts';
 import type { Clients } from './clients.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { lruCache } from '../lru-cache.ts';
 import type { Caller } from '../model/caller.ts';
-import { requestContext } from '../request-context.ts';
+import { lruCache } from '../shared/lru-cache.ts';
+import { requestContext } from '../shared/request-context.ts';
 import type { Data } from './data.ts';
 
 const intervalMs = 15 * 60_000;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { SharedRedis } from '../redis.ts';
+import type { Config } from '../config/config.ts';
+import type { SharedRedis } from '../shared/redis.ts';
 import type { Upstream } from './fetch.ts';
 import { missingMigrations, rejectedPublishableKey, rejectedSecretKey } from './setup-problems.ts';
 

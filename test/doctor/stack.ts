@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 import { expect, inject } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { runChecks } from '../../src/doctor/checks.ts';
 import type { Result } from '../../src/doctor/result.ts';
 import { createRun } from '../../src/doctor/run.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { requestContext } from '../../src/request-context.ts';
+import { requestContext } from '../../src/shared/request-context.ts';
 import { createPasswordQueue } from '../../src/supabase/auth/password-queue.ts';
 import { timeLeftMs } from '../../src/supabase/fetch.ts';
 import { holdingAuth, signIn, tally, times, untilShared } from '../limits/bursts.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { test as base, expect, inject, onTestFinished, vi } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { addCategory, addSound } from '../support/catalogue.ts';

@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createContext } from '../../src/context.ts';
 import { createHttpServer } from '../../src/http/http-server.ts';
-import { createMetricsServer } from '../../src/metrics.ts';
+import { createMetricsServer } from '../../src/shared/metrics.ts';
 import { expectNoSecretIn, noteSecret } from './secrets.ts';
 import { environment } from './server-process.ts';
 

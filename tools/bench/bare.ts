@@ -1,5 +1,5 @@
 import express from 'express';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createClients } from '../../src/supabase/clients.ts';
 import { createFetch } from '../../src/supabase/fetch.ts';
 

@@ -6,7 +6,7 @@ import helmet from 'helmet';
 import { jwtVerify } from 'jose';
 import { pinoHttp } from 'pino-http';
 import { z } from 'zod';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 
 // The usual way: the same endpoints with the same middleware, each with its defaults, and supabase-js on Node's fetch,
 // with one client per request that has the user's token.

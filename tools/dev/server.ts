@@ -3,7 +3,7 @@ import { migrationDrift } from '@sounds-service/local-supabase/migrations';
 import { createClient } from '@supabase/supabase-js';
 import express, { type RequestHandler } from 'express';
 import { createApp } from '../../src/app.ts';
-import { configOrExit } from '../../src/config.ts';
+import { configOrExit } from '../../src/config/config.ts';
 import { createContext } from '../../src/context.ts';
 import { apiBase } from '../../src/endpoint.ts';
 import { serve } from '../../src/http/serve.ts';

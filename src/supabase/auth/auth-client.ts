@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Fetch } from '../fetch.ts';
 import { createAccounts } from './accounts.ts';
 import type { Auth } from './auth.ts';

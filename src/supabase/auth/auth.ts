@@ -1,4 +1,4 @@
-import type { IdTokenProvider } from '../../config.ts';
+import type { IdTokenProvider } from '../../config/config.ts';
 import type { UserCaller } from '../../model/caller.ts';
 import type { Tokens } from '../../model/session.ts';
 import type { QueueOptions } from './password-queue.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../../metrics.ts';
+import type { Metrics } from '../../shared/metrics.ts';
 import type { CodeType } from './auth.ts';
 
 /** Returns a function that logs why Auth sent no mail. The client must not learn the reason. */

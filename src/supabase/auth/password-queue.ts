@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
 import { tooManyRequests } from '../../errors.ts';
-import { clientKey, networkKey } from '../../model/client-address.ts';
-import { withNewDeadlines } from '../../request-context.ts';
+import { clientKey, networkKey } from '../../shared/client-keys.ts';
+import { withNewDeadlines } from '../../shared/request-context.ts';
 
 const longestWaitMs = 4_000;
 const busy = () => tooManyRequests(3_000, 'limit_requests', 'passwordQueue');

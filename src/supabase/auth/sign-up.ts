@@ -1,5 +1,5 @@
 import { Tokens, User } from '../../model/session.ts';
-import { withNewDeadlines } from '../../request-context.ts';
+import { withNewDeadlines } from '../../shared/request-context.ts';
 import type { Auth } from './auth.ts';
 import { type AuthCall, authErrorIn, expectAnswer, type Faults, invalidRequest, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';

@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
-import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
-
-/** Returns the client's IP address, from trusted proxies. Removes the port that some (Azure, IIS) add. */
-export function clientAddress({ ip = '', socket }: Request): string {
-  const address = isIP(ip) ? ip : ip.replace(/^\[?(.*?)\]?(:\d+)?$/, '$1');
-  return isIP(address) ? address : (socket.remoteAddress ?? '');
-}
 
 /** Returns the key of a client: its IPv4 address, or its IPv6 /56, which is one connection to the Internet. */
 export const clientKey = (ip: string) => `ip:${ipKeyGenerator(ip, 56)}`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
 
 /** Maximum number of bytes that wait for a slow reader. Further lines are dropped. */
 const maxWaiting = 4 * 1024 * 1024;

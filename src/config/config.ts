@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
+import { orElse } from '../shared/or-else.ts';
 import { origin, projectAddress } from './addresses.ts';
-import { orElse } from './or-else.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 /** Identity providers, by their names in Supabase Auth. */

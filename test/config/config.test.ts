@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
 import { expect, test } from 'vitest';
-import { ConfigError, loadConfig, variableNames } from '../src/config.ts';
+import { ConfigError, loadConfig, variableNames } from '../../src/config/config.ts';
 
 const required = {
   SUPABASE_URL: 'https://project.supabase.co/',

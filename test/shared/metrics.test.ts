@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { decodeProtectedHeader } from 'jose';
 import request from 'supertest';
 import { expect } from 'vitest';
-import { endpoints } from '../src/app.ts';
-import { token } from './support/access-token.ts';
-import { apiAt, bearer } from './support/api.ts';
-import { withSupabase } from './support/fake-supabase.ts';
-import { type Gateway, startGateway } from './support/gateway.ts';
-import { scrape, valuesOf } from './support/metrics.ts';
-import { canRunRedis, startRedis } from './support/redis.ts';
-import { newEmail, password, signUp, test } from './support/test.ts';
+import { endpoints } from '../../src/app.ts';
+import { token } from '../support/access-token.ts';
+import { apiAt, bearer } from '../support/api.ts';
+import { withSupabase } from '../support/fake-supabase.ts';
+import { type Gateway, startGateway } from '../support/gateway.ts';
+import { scrape, valuesOf } from '../support/metrics.ts';
+import { canRunRedis, startRedis } from '../support/redis.ts';
+import { newEmail, password, signUp, test } from '../support/test.ts';
 
 /** Waits until metrics have these values, because a request is counted after its response. */
 const untilCounted = (gateway: Gateway, name: string, values: Record<string, number>) =>

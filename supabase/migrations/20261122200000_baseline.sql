@@ -142,8 +142,10 @@ comment on function private.is_https_address is 'Accepts https addresses without
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
   email text,
-  full_name text constraint full_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(full_name, 200)),
-  avatar_url text constraint avatar_url_is_an_https_address_of_at_most_2048_characters check (private.is_https_address(avatar_url)),
+  full_name text
+    constraint full_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(full_name, 200)),
+  avatar_url text
+    constraint avatar_url_is_an_https_address_of_at_most_2048_characters check (private.is_https_address(avatar_url)),
   phone text constraint phone_is_e164_like_plus_491701234567 check (phone ~ '^\+[1-9][0-9]{6,14}$'),
   provider text,
   source text constraint source_is_email_google_or_apple check (source in ('email', 'google', 'apple')),
@@ -193,9 +195,10 @@ comment on column public.customers.premium_as_of is
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
-create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
-create policy "Customers update their own record" on public.customers
-  for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
+create policy "Customers read their own record" on public.customers for select to authenticated
+  using (id = (select auth.uid()));
+create policy "Customers update their own record" on public.customers for update to authenticated
+  using (id = (select auth.uid())) with check (id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select on public.customers to authenticated;
@@ -210,7 +213,9 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    case when premium_until is not null then private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00')) end as premium_until
+    case when premium_until is not null then
+      private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00'))
+    end as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
@@ -224,7 +229,8 @@ comment on function public.get_customer is 'Returns the customer record of the c
 create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
   update public.customers as customer set (full_name, avatar_url, phone, locale, country, marketing_opt_in) = (
-    select private.trimmed(given.full_name), given.avatar_url, given.phone, given.locale, given.country, given.marketing_opt_in
+    select private.trimmed(given.full_name), given.avatar_url, given.phone, given.locale, given.country,
+      given.marketing_opt_in
     from jsonb_populate_record(customer, changes) as given
   ) where id = (select auth.uid());
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
@@ -240,16 +246,17 @@ end
 $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
-create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
-language sql volatile set search_path = '' as $$
-  update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
+create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now())
+returns boolean language sql volatile set search_path = '' as $$
+  update public.customers as customer
+    set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
     where id = customer_id and (coalesce(as_of, now()), coalesce(set_premium.premium_until, '-infinity'))
       > (coalesce(premium_as_of, '-infinity'), coalesce(customer.premium_until, '-infinity'));
   select exists (select from public.customers where id = customer_id)
 $$;
 comment on function public.set_premium is
-  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the time of '
-  'the event. Returns false for an unknown customer. For the service only.';
+  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the '
+  'time of the event. Returns false for an unknown customer. For the service only.';
 
 create table private.visitors_by_day (
   day date primary key,
@@ -257,7 +264,8 @@ create table private.visitors_by_day (
 );
 comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
 
-create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
+create function private.touch_last_seen() returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
@@ -270,7 +278,8 @@ begin
     return false;
   end if;
   if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
-    insert into private.visitors_by_day as counter values (today, 1) on conflict (day) do update set visitors = counter.visitors + 1;
+    insert into private.visitors_by_day as counter values (today, 1)
+      on conflict (day) do update set visitors = counter.visitors + 1;
   end if;
   return true;
 end
@@ -283,60 +292,72 @@ comment on function public.touch_last_seen is 'Updates last_seen_at, at most eve
 grant execute on function private.is_https_address to authenticated, service_role;
 grant execute on function private.is_premium to authenticated;
 grant execute on function public.set_premium to service_role;
-grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;
+grant execute on function public.get_customer, public.update_customer to authenticated;
+grant execute on function private.touch_last_seen, public.touch_last_seen to authenticated;
 
 -- supabase/schemas/21_accounts.sql
 
-create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
-  select row(
-    account.id,
-    case when given.is_there then account.email end,
-    case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
-    case when given.is_there and private.is_https_address(given.picture) then given.picture end, null, given.provider,
-    case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null, given.since, given.since, null, null
-  )::public.customers
-  from (
-    select
-      private.trimmed(left(private.trimmed(
-        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name')), 200)) as name,
-      account.raw_user_meta_data ->> 'avatar_url' as picture,
-      account.raw_app_meta_data ->> 'provider' as provider,
-      -- A soft delete keeps the row, with a hash for its e-mail address.
-      account.deleted_at is null as is_there,
-      coalesce(account.created_at, now()) as since
-  ) as given
+create function private.customer_of(account auth.users) returns public.customers
+language plpgsql stable set search_path = '' as $$
+declare
+  given_name constant text := private.trimmed(
+    coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'));
+  clipped_name constant text := private.trimmed(left(given_name, 200));
+  picture constant text := account.raw_user_meta_data ->> 'avatar_url';
+  customer public.customers;
+begin
+  customer.id := account.id;
+  customer.provider := account.raw_app_meta_data ->> 'provider';
+  customer.source := case when customer.provider in ('email', 'google', 'apple') then customer.provider end;
+  customer.marketing_opt_in := false;
+  customer.is_active := account.deleted_at is null;
+  customer.created_at := coalesce(account.created_at, now());
+  customer.updated_at := customer.created_at;
+  -- A soft delete keeps the account, with a hash for its e-mail address.
+  if account.deleted_at is null then
+    customer.email := account.email;
+    customer.full_name := case when private.is_proper_name(clipped_name, 200) then clipped_name end;
+    customer.avatar_url := case when private.is_https_address(picture) then picture end;
+  end if;
+  return customer;
+end
 $$;
 
-create function private.create_customer() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.create_customer() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   -- Calls it in the from clause, because (customer_of(new)).* would run it once for each column.
   insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;
-create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
+create trigger sounds_service_create_customer after insert on auth.users for each row
+  execute function private.create_customer();
 
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
-    raise exception 'A customer can only be deleted with the account. Delete the account under Authentication > Users, or set '
-      'is_active to false to lock the customer out.'
+    raise exception 'A customer can only be deleted with the account. Delete the account under Authentication > Users, '
+      'or set is_active to false to lock the customer out.'
       using errcode = 'check_violation', constraint = 'customer_is_deleted_with_the_account';
   end if;
   return old;
 end
 $$;
-create trigger customers_keep before delete on public.customers for each row execute function private.keep_customer();
-create trigger customers_keep_all before truncate on public.customers for each statement execute function private.keep_customer();
+create trigger customers_keep before delete on public.customers for each row
+  execute function private.keep_customer();
+create trigger customers_keep_all before truncate on public.customers for each statement
+  execute function private.keep_customer();
 
 create function private.keep_mirrored() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers;
 begin
-  select customer.* into mirrored from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
+  select customer.* into mirrored
+    from auth.users as account cross join private.customer_of(account) as customer
+    where account.id = new.id;
   if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
-    or new.source is distinct from old.source and new.source is distinct from mirrored.source
+    or (new.source is distinct from old.source and new.source is distinct from mirrored.source)
   then
     raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
       'Authentication > Users; the others cannot be changed.'
@@ -346,7 +367,7 @@ begin
 end
 $$;
 create trigger customers_keep_mirrored before update of email, provider, source on public.customers for each row
-  when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
+  when ((old.email, old.provider, old.source) is distinct from (new.email, new.provider, new.source))
   execute function private.keep_mirrored();
 
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
@@ -379,35 +400,45 @@ create trigger sounds_service_refuse_anonymous after insert on auth.users for ea
 create trigger sounds_service_refuse_provider before insert on auth.identities for each row
   when (new.provider = 'web3' or new.provider like 'sso:%')
   execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
-create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
+create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users
+  for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- Auth writes it at once if phones are not confirmed
-  execute function private.refuse_at_auth('Users cannot change their e-mail address or phone number. Ask an administrator.');
+    -- Auth writes it at once if phones are not confirmed.
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, '')))
+  execute function private.refuse_at_auth(
+    'Users cannot change their e-mail address or phone number. Ask an administrator.');
 create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
 
 create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
+declare
+  given_address constant text := lower(new.identity_data ->> 'email');
 begin
-  if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
+  if not exists (select from auth.users where id = new.user_id and lower(email) = given_address) then
     new.identity_data := new.identity_data - 'email';
   end if;
   return new;
 end
 $$;
 create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
-  when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
+  when (new.provider <> 'email' and new.identity_data ? 'email'
+    and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
 create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
+declare
+  is_confirmed constant boolean := exists (
+    select from auth.users where id = new.user_id and email_confirmed_at is not null);
+  own_addresses constant text[] := array(
+    select lower(email) from auth.users where id = new.user_id
+    union all
+    select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id);
+  has_own_address constant boolean := new.identity_data ->> 'email_verified' = 'true'
+    and lower(new.identity_data ->> 'email') = any (own_addresses);
 begin
-  if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (
-    coalesce(new.identity_data ->> 'email_verified' = 'true', false) and lower(new.identity_data ->> 'email') in (
-      select lower(email) from auth.users where id = new.user_id
-      union all select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id
-    )
-  ) then
+  if is_confirmed and has_own_address is not true then
     raise exception 'Users cannot link identities to their accounts.' using errcode = 'feature_not_supported';
   end if;
   return new;
@@ -417,13 +448,15 @@ create trigger sounds_service_refuse_link before insert on auth.identities for e
   when (new.provider not in ('email', 'phone')) execute function private.refuse_link();
 
 create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
+declare
+  noted_before constant text := current_setting('sounds_service.new_accounts', true);
 begin
-  perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
+  perform set_config('sounds_service.new_accounts', concat_ws(' ', noted_before, new.id), true);
   return null;
 end
 $$;
-create trigger sounds_service_note_new_account after insert on auth.users for each row when (new.email_confirmed_at is null)
-  execute function private.note_new_account();
+create trigger sounds_service_note_new_account after insert on auth.users for each row
+  when (new.email_confirmed_at is null) execute function private.note_new_account();
 
 create function private.is_new_account(account uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -431,30 +464,55 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Returns true for an unconfirmed account of the current transaction.';
 
+create function private.clear_customer(mirrored public.customers) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.customers
+    set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
+      provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null,
+      premium_as_of = null
+    where id = mirrored.id;
+end
+$$;
+comment on function private.clear_customer is 'Removes the personal data of a customer whose account was soft-deleted.';
+
+create function private.confirm_customer(mirrored public.customers) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  is_verified constant boolean := exists (
+    select from auth.identities
+    where user_id = mirrored.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true');
+begin
+  update public.customers
+    set email = mirrored.email, provider = mirrored.provider, source = mirrored.source,
+      full_name = case when is_verified then mirrored.full_name end,
+      avatar_url = case when is_verified then mirrored.avatar_url end
+    where id = mirrored.id;
+end
+$$;
+comment on function private.confirm_customer is 'Copies the values of an account whose address was just confirmed.';
+
+create function private.copy_account(mirrored public.customers) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.customers
+    set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
+    where id = mirrored.id and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+end
+$$;
+comment on function private.copy_account is 'Copies e-mail and provider of an account that has changed.';
+
 create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
-  mirrored public.customers := private.customer_of(new);
+  mirrored constant public.customers := private.customer_of(new);
+  is_confirmed_now constant boolean := old.email_confirmed_at is null and new.email_confirmed_at is not null;
 begin
   if new.deleted_at is not null then
-    update public.customers
-      set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
-        provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null, premium_as_of = null
-      where id = new.id;
-  elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
-    if not exists (
-      select from auth.identities where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
-    ) then
-      mirrored.full_name := null;
-      mirrored.avatar_url := null;
-    end if;
-    update public.customers
-      set email = mirrored.email, full_name = mirrored.full_name, avatar_url = mirrored.avatar_url,
-        provider = mirrored.provider, source = mirrored.source
-      where id = new.id;
+    perform private.clear_customer(mirrored);
+  elsif is_confirmed_now and not private.is_new_account(new.id) then
+    perform private.confirm_customer(mirrored);
   else
-    update public.customers
-      set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
-      where id = new.id and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+    perform private.copy_account(mirrored);
   end if;
   return null;
 end
@@ -463,7 +521,8 @@ create trigger sounds_service_mirror_account
   after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row
   execute function private.mirror_account();
 
-create function private.reset_unverified_credentials() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.reset_unverified_credentials() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
     new.encrypted_password := ''; -- matches no password; some versions of Auth cannot read a null
@@ -474,16 +533,22 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
-  when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
+create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users
+  for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
+  execute function private.reset_unverified_credentials();
 
 create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
+declare
+  given constant jsonb := case jsonb_typeof(new.raw_user_meta_data)
+    when 'object' then new.raw_user_meta_data else '{}' end;
 begin
-  select coalesce(
-      jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
-    into new.raw_user_meta_data
-    from jsonb_each(case jsonb_typeof(new.raw_user_meta_data) when 'object' then new.raw_user_meta_data else '{}' end)
-    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name');
+  new.raw_user_meta_data := (
+    select coalesce(jsonb_object_agg(key, kept), '{}')
+    from jsonb_each(given)
+      cross join lateral (values (case
+        when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end)) as clipped (kept)
+    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name')
+  );
   return new;
 end
 $$;
@@ -501,10 +566,13 @@ comment on table private.suspended_bans is
 create function private.apply_activation() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if new.is_active then
-    update auth.users set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id) where id = new.id;
+    update auth.users
+      set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id)
+      where id = new.id;
     delete from private.suspended_bans where customer_id = new.id;
   else
-    insert into private.suspended_bans select id, banned_until from auth.users where id = new.id and banned_until is not null;
+    insert into private.suspended_bans
+      select id, banned_until from auth.users where id = new.id and banned_until is not null;
     update auth.users set banned_until = '9999-12-31 00:00:00+00' where id = new.id;
     delete from auth.sessions where user_id = new.id;
   end if;
@@ -525,7 +593,8 @@ begin
 end
 $$;
 create trigger sounds_service_suspend_ban before update of banned_until on auth.users for each row
-  when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
+  when (old.banned_until is distinct from new.banned_until
+    and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
@@ -538,7 +607,8 @@ exception when insufficient_privilege or undefined_table then
   return null;
 end
 $$;
-create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
+create trigger sounds_service_purge_audit_log after delete on auth.users for each row
+  execute function private.purge_audit_log();
 
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
@@ -547,7 +617,8 @@ create table private.deleted_accounts (
 );
 comment on table private.deleted_accounts is 'Days of sign-up and deletion of each deleted account. No personal data.';
 
-create function private.count_deleted_account() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.count_deleted_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
   return null;
@@ -1402,63 +1473,88 @@ create function private.is_playable(sound uuid, player uuid, moment timestamptz)
 language plpgsql stable set search_path = '' as $$
 begin
   return exists (
-    select from public.sounds where id = sound and is_active and (not is_premium or private.is_premium(player, moment)));
+    select from public.sounds
+    where id = sound and is_active and (not is_premium or private.is_premium(player, moment))
+  );
 end
 $$;
-comment on function private.is_playable is 'Returns whether a sound is active, and was not locked for the player at this moment.';
+comment on function private.is_playable is
+  'Returns whether a sound is active, and was not locked for the player at this moment.';
 
 create function private.receipts_a_day(by_key boolean) returns integer
-language plpgsql immutable set search_path = '' as $$ begin return case when by_key then 100000 else 1000 end; end $$;
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when by_key then 100000 else 1000 end;
+end
+$$;
 comment on function private.receipts_a_day is
   'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
+
+create function private.has_receipt(player uuid, idempotency_key text) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from private.play_receipts
+    where user_id = player and key = idempotency_key and received_at >= now() - interval '31 days'
+  );
+end
+$$;
+comment on function private.has_receipt is 'Returns whether a play with this key was counted in the last 31 days.';
+
+create function private.remember_play(player uuid, idempotency_key text, sound uuid, by_key boolean) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  today constant date := now() at time zone 'UTC';
+begin
+  insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
+    on conflict (user_id, day) do update set receipts = own.receipts + 1
+      where own.receipts < private.receipts_a_day(by_key);
+  if not found then
+    return not private.has_receipt(player, idempotency_key);
+  end if;
+  insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, sound)
+    on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+      where receipt.received_at < now() - interval '31 days';
+  if not found then
+    update private.listening_days set receipts = receipts - 1 where user_id = player and day = today;
+    return false;
+  end if;
+  return true;
+end
+$$;
+comment on function private.remember_play is
+  'Stores the key of a play, within the limit of the day. Returns whether no earlier play had the key.';
 
 create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   is_there constant boolean := private.is_playable(sound, player, now());
-  is_new boolean := is_there;
-  is_listener boolean := false;
-  today constant date := now() at time zone 'UTC';
-  new_count bigint;
+  current_count bigint;
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform private.require_player(player);
-  if is_there and idempotency_key is not null then
-    insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
-      on conflict (user_id, day) do update set receipts = own.receipts + 1 where own.receipts < private.receipts_a_day(by_key)
-      returning listened into is_listener;
-    if found then
-      insert into private.play_receipts as receipt (user_id, key, sound_id) values (player, idempotency_key, sound)
-        on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
-          where receipt.received_at < now() - interval '31 days';
-      is_new := found;
-      if not is_new then
-        update private.listening_days set receipts = receipts - 1 where user_id = player and day = today;
-      end if;
-    else
-      is_new := not exists (
-        select from private.play_receipts
-        where user_id = player and key = idempotency_key and received_at >= now() - interval '31 days'
-      );
-    end if;
+  if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
+    perform private.add_listener(player, array[(now() at time zone 'UTC')::date]);
+    return json_build_object('id', sound, 'play_count', private.add_plays(player, sound, 1, now()));
   end if;
-  if is_new then
-    if is_listener is not true then
-      perform private.add_listener(player, array[today]);
-    end if;
-    new_count := private.add_plays(player, sound, 1, now());
-  elsif exists (select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> sound) then
+
+  -- The play is a repeated one, or its sound is not there.
+  if exists (
+    select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> sound
+  ) then
     raise exception 'The key % was used for another sound.', idempotency_key
       using errcode = 'check_violation', constraint = 'key_is_of_one_sound', table = 'play_receipts';
-  elsif is_there then
-    select plays into new_count from public.play_counts where sound_id = sound;
+  elsif not is_there then
+    return null;
   end if;
-  return case when is_there then json_build_object('id', sound, 'play_count', coalesce(new_count, 0)) end;
+  select plays into current_count from public.play_counts where sound_id = sound;
+  return json_build_object('id', sound, 'play_count', coalesce(current_count, 0));
 end
 $$;
 
-create function public.count_play(sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false)
-returns json language plpgsql volatile set search_path = '' as $$
+create function public.count_play(
+  sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
+) returns json language plpgsql volatile set search_path = '' as $$
 begin
   return private.count_play(sound, player, idempotency_key, by_key);
 end
@@ -1467,10 +1563,12 @@ comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
   '"by_key" is true for requests with an API key.';
 
-create function private.add_listener(player uuid, days date[]) returns void language plpgsql volatile set search_path = '' as $$
+create function private.add_listener(player uuid, days date[]) returns void
+language plpgsql volatile set search_path = '' as $$
 begin
   with added as (
-    insert into private.listening_days as own (user_id, day) select player, day from unnest(days) as day group by day order by day
+    insert into private.listening_days as own (user_id, day)
+      select player, day from unnest(days) as day group by day order by day
       on conflict (user_id, day) do update set listened = true where not own.listened
       returning day
   )
@@ -1483,15 +1581,17 @@ comment on function private.add_listener is 'Adds a user to the listeners of the
 create function private.add_plays(player uuid, sound uuid, number bigint, last_moment timestamptz) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
+  played_on constant date := last_moment at time zone 'UTC';
   new_count bigint;
 begin
-  insert into public.history as entry (user_id, sound_id, plays, last_played_at) values (player, sound, number, last_moment)
+  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
+    values (player, sound, number, last_moment)
     on conflict (user_id, sound_id) do update set
       plays = entry.plays + excluded.plays, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
   insert into public.play_counts as counter (sound_id, plays) values (sound, number)
     on conflict (sound_id) do update set plays = least(counter.plays + excluded.plays, 9007199254740991)
     returning plays into new_count;
-  insert into private.plays_by_day as counter values (sound, (last_moment at time zone 'UTC')::date, number)
+  insert into private.plays_by_day as counter values (sound, played_on, number)
     on conflict (sound_id, day) do update set plays = counter.plays + excluded.plays;
   return new_count;
 end
@@ -1499,93 +1599,135 @@ $$;
 comment on function private.add_plays is
   'Adds plays of a sound, all of one day, to the history of a user and to the play counts. Returns the new count.';
 
-create function private.count_new_plays(player uuid, keys text[], sound_ids uuid[], moments timestamptz[], by_key boolean)
-returns integer[] language plpgsql volatile set search_path = '' as $$
-declare
-  today constant date := now() at time zone 'UTC';
-  playable constant integer[] := array(
-    select distinct on (key) position::integer
-    from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
-    where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
-    order by key, position
-  );
-  receipts_left integer;
-  remembered integer[];
-  new_keys text[];
-  counted integer[];
+create function private.time_of_report(moment timestamptz) returns timestamptz
+language plpgsql stable set search_path = '' as $$
 begin
-  perform private.require_player(player);
-  -- Locks the row, so that concurrent plays of the user do not take the same receipts.
-  insert into private.listening_days as own (user_id, day, listened) values (player, today, false)
+  if moment <= now() + interval '5 minutes' then
+    return date_trunc('milliseconds', least(moment, now()));
+  end if;
+  return 'infinity';
+end
+$$;
+comment on function private.time_of_report is
+  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes '
+  'ahead; infinity if it is missing or in the future. Rounds down, because a stored time must not be ahead.';
+
+create type private.sent_play as (place integer, key text, sound_id uuid, moment timestamptz);
+comment on type private.sent_play is 'A play of POST /plays, with its place in the request.';
+
+create function private.sent_plays(plays jsonb) returns private.sent_play[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select (place, play ->> 'id', play ->> 'sound_id', private.time_of_report((play ->> 'played_at')::timestamptz))
+      ::private.sent_play
+    from jsonb_array_elements(plays) with ordinality as sent (play, place)
+    order by place
+  );
+end
+$$;
+
+create function private.lock_receipts(player uuid, by_key boolean) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  receipts_left integer;
+begin
+  insert into private.listening_days as own (user_id, day, listened)
+    values (player, (now() at time zone 'UTC')::date, false)
     on conflict (user_id, day) do update set receipts = own.receipts
     returning greatest(private.receipts_a_day(by_key) - receipts, 0) into receipts_left;
-  remembered := array(
-    select i from unnest(playable) as i
-    where not exists (
-      select from private.play_receipts
-      where user_id = player and key = keys[i] and received_at >= now() - interval '31 days'
-    )
-    order by i limit receipts_left
-  );
-  with kept as (
+  return receipts_left;
+end
+$$;
+comment on function private.lock_receipts is 'Returns how many idempotency records the user may still add today.';
+
+create function private.remember_plays(player uuid, plays private.sent_play[]) returns private.sent_play[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  new_keys text[];
+begin
+  with added as (
     insert into private.play_receipts as receipt (user_id, key, sound_id)
-      select player, keys[i], sound_ids[i] from unnest(remembered) as i order by keys[i] collate "C"
+      select player, key, sound_id from unnest(plays) order by key collate "C"
       on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
         where receipt.received_at < now() - interval '31 days'
       returning key
   )
-  select coalesce(array_agg(key), '{}') into new_keys from kept;
-  update private.listening_days set receipts = receipts + cardinality(new_keys) where user_id = player and day = today;
-  counted := array(select i from unnest(remembered) as i where keys[i] = any (new_keys));
-  perform private.add_listener(player, array(select (moments[i] at time zone 'UTC')::date from unnest(counted) as i));
-  perform private.add_plays(player, sound_id, plays, last_moment) from (
-    select sound_ids[i], count(*), max(moments[i])
-    from unnest(counted) as i group by 1, (moments[i] at time zone 'UTC')::date order by 1, 3
-  ) as played (sound_id, plays, last_moment);
+  select coalesce(array_agg(key), '{}') into new_keys from added;
+  update private.listening_days set receipts = receipts + cardinality(new_keys)
+    where user_id = player and day = (now() at time zone 'UTC')::date;
+  return array(select play from unnest(plays) as play where key = any (new_keys));
+end
+$$;
+comment on function private.remember_plays is
+  'Stores the keys of plays. Returns the plays without those that a concurrent request has counted.';
+
+create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
+returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
+declare
+  playable private.sent_play[];
+  receipts_left integer;
+  counted private.sent_play[];
+begin
+  perform private.require_player(player);
+  playable := array(
+    select distinct on (key) play
+    from unnest(plays) as play
+    where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
+    order by key, place
+  );
+  receipts_left := private.lock_receipts(player, by_key);
+  counted := private.remember_plays(player, array(
+    select play from unnest(playable) as play
+    where not private.has_receipt(player, key)
+    order by place limit receipts_left
+  ));
+  perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
+  perform private.add_plays(player, sound_id, plays_of_day, last_moment)
+    from (
+      select sound_id, count(*) as plays_of_day, max(moment) as last_moment
+      from unnest(counted) group by sound_id, (moment at time zone 'UTC')::date order by sound_id, last_moment
+    ) as played;
   return counted;
 end
 $$;
 comment on function private.count_new_plays is
-  'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns their positions.';
+  'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns those it counted.';
 
-create function private.time_of_report(moment timestamptz) returns timestamptz language plpgsql stable set search_path = '' as $$ begin
-  return case when moment <= now() + interval '5 minutes' then date_trunc('milliseconds', least(moment, now())) else 'infinity' end;
-end $$;
-comment on function private.time_of_report is
-  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes ahead; '
-  'infinity if it is in the future. Rounds down, because a stored time must not be ahead.';
+create function private.status_of_play(play private.sent_play, player uuid, counted private.sent_play[]) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  counted_place constant integer := (select place from unnest(counted) where key = play.key);
+begin
+  return case
+    when play.place = counted_place then 'counted'
+    -- A play before the counted one with the same key was rejected for one of the other reasons.
+    when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
+    when play.moment <= now() - interval '30 days' then 'too_old'
+    when play.moment > now() then 'in_future'
+    when private.is_playable(play.sound_id, player, play.moment) then 'over_limit'
+    else 'not_found'
+  end;
+end
+$$;
 
 create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  keys constant text[] := array(select play ->> 'id' from jsonb_array_elements(plays) as play);
-  sound_ids constant uuid[] := array(select (play ->> 'sound_id')::uuid from jsonb_array_elements(plays) as play);
-  moments constant timestamptz[] := array(
-    select private.time_of_report((play ->> 'played_at')::timestamptz) from jsonb_array_elements(plays) as play
-  );
-  counted integer[];
+  sent constant private.sent_play[] := private.sent_plays(plays);
+  counted private.sent_play[];
 begin
   perform set_config('synchronous_commit', 'off', true);
   while counted is null loop
     begin
-      counted := private.count_new_plays(player, keys, sound_ids, moments, by_key);
+      counted := private.count_new_plays(player, sent, by_key);
     exception when foreign_key_violation then
       null; -- a sound was deleted meanwhile; the next attempt does not find it
     end;
   end loop;
-  return array_to_json(array(
-    select json_build_object('id', key, 'status', case
-      when position = any (counted) then 'counted'
-      when exists (select from private.play_receipts where user_id = player and play_receipts.key = play.key)
-        and position > all (select i from unnest(counted) as i where keys[i] = play.key)
-        then 'duplicate'
-      when moment <= now() - interval '30 days' then 'too_old'
-      when moment > now() then 'in_future'
-      when private.is_playable(sound_id, player, moment) then 'over_limit'
-      else 'not_found'
-    end)
-    from unnest(keys, sound_ids, moments) with ordinality as play (key, sound_id, moment, position)
-    order by position
+  return to_json(array(
+    select json_build_object('id', key, 'status', private.status_of_play(play, player, counted))
+    from unnest(sent) as play order by place
   ));
 end
 $$;
@@ -1596,7 +1738,8 @@ comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
   '"by_key" is true for requests with an API key.';
 
-grant execute on function private.count_play, public.count_play, private.count_plays, public.count_plays to service_role;
+grant execute on function private.count_play, public.count_play to service_role;
+grant execute on function private.count_plays, public.count_plays to service_role;
 
 -- supabase/schemas/51_history.sql
 
@@ -1615,21 +1758,26 @@ comment on table public.history is
 comment on column public.history.plays is 'Number of plays by this customer since the entry was last removed.';
 
 alter table public.history enable row level security;
-create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
-create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Users read their own history" on public.history for select to authenticated
+  using (user_id = (select auth.uid()));
+create policy "Users remove from their own history" on public.history for delete to authenticated
+  using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.history as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
-create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.remove_from_histories() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
   return null;
 end
 $$;
-create trigger "Histories_first" after delete on public.sounds for each row execute function private.remove_from_histories();
-create trigger sounds_remove_from_histories after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger "Histories_first" after delete on public.sounds for each row
+  execute function private.remove_from_histories();
+create trigger sounds_remove_from_histories after delete on public.sounds for each row
+  execute function private.remove_from_histories();
 
 create view private.history_entry with (security_invoker = true) as
   select sound_id, private.iso_time(entry.last_played_at) as last_played_at, plays,
@@ -1640,7 +1788,8 @@ create view private.history_entry with (security_invoker = true) as
 comment on view private.history_entry is 'History of the caller in API responses, newest first.';
 grant select on private.history_entry to authenticated;
 
-create function public.list_history(page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
+create function public.list_history(
+  page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
 ) returns json language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant integer := least(greatest(page_size, 1), 100);
@@ -1670,12 +1819,12 @@ comment on function public.list_history is
   'before_sound at before_moment.';
 
 create function public.clear_history() returns boolean
-language plpgsql volatile set search_path = '' as $$ begin return private.forget(null); end $$;
+language plpgsql volatile set search_path = '' as $$ begin return private.clear_history(); end $$;
 comment on function public.clear_history is
   'Deletes the history of the caller, and all positions. Returns false if the history was empty.';
 
 create function public.remove_from_history(sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$ begin return private.forget(sound); end $$;
+language plpgsql volatile set search_path = '' as $$ begin return private.remove_from_history(sound); end $$;
 comment on function public.remove_from_history is
   'Deletes a sound from the history, and its position. Returns false if it was not in the history.';
 
@@ -1989,10 +2138,12 @@ create table public.progress (
   updated_at timestamptz(3) not null constraint updated_at_is_finite check (isfinite(updated_at)),
   primary key (user_id, sound_id)
 );
-create index progress_newest_first on public.progress (user_id, updated_at desc, sound_id) where position_sec is not null;
+create index progress_newest_first on public.progress (user_id, updated_at desc, sound_id)
+  where position_sec is not null;
 create index progress_removals on public.progress (updated_at) where position_sec is null;
 create index progress_sound_id on public.progress (sound_id);
-comment on table public.progress is 'Where each customer stopped in a sound: at most 200, and removals of the last 30 days.';
+comment on table public.progress is
+  'Where each customer stopped in a sound: at most 200, and removals of the last 30 days.';
 comment on column public.progress.position_sec is
   'Position in seconds. Null if it was removed: the row then rejects older positions that arrive later.';
 comment on column public.progress.updated_at is 'Time at which the customer was there, or removed the position.';
@@ -2021,7 +2172,8 @@ end
 $$;
 comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
 
-create function private.lock_progress(sound_ids uuid[]) returns void language plpgsql volatile set search_path = '' as $$
+create function private.lock_progress(sound_ids uuid[]) returns void
+language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
   perform private.require_player(auth.uid());
@@ -2030,43 +2182,86 @@ begin
 end
 $$;
 
+create type private.sent_position as (place integer, sound_id uuid, position_sec double precision, moment timestamptz);
+comment on type private.sent_position is 'A position of PUT /progress, with its place in the request.';
+
+create function private.sent_positions(entries jsonb) returns private.sent_position[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select (place, entry ->> 'sound_id', entry ->> 'position_sec',
+      private.time_of_report((entry ->> 'updated_at')::timestamptz))::private.sent_position
+    from jsonb_path_query(entries, '$[0 to 99]') with ordinality as sent (entry, place)
+    order by place
+  );
+end
+$$;
+comment on function private.sent_positions is 'Reads the first 100 positions of a request.';
+
+create function private.store_positions(reports private.sent_position[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.progress as own (user_id, sound_id, position_sec, updated_at)
+    select distinct on (sound_id) auth.uid(), sound_id, position_sec, moment
+    from unnest(reports)
+    order by sound_id, moment desc, position_sec desc nulls first
+    on conflict (user_id, sound_id) do update
+      set position_sec = excluded.position_sec, updated_at = excluded.updated_at
+      where (excluded.updated_at, excluded.position_sec is null, excluded.position_sec)
+        > (own.updated_at, own.position_sec is null, own.position_sec);
+end
+$$;
+comment on function private.store_positions is
+  'Stores the newest report of each sound. Of reports of one moment, a removal wins, then the later position.';
+
+create function private.limit_positions() returns void language plpgsql volatile set search_path = '' as $$
+declare
+  oldest constant uuid[] := array(
+    select sound_id from public.progress where user_id = auth.uid() and position_sec is not null
+    order by updated_at desc, sound_id offset 200
+  );
+  unlocked constant uuid[] := array(
+    select sound_id from public.progress where user_id = auth.uid() and sound_id = any (oldest)
+    for update skip locked
+  );
+begin
+  delete from public.progress where user_id = auth.uid() and sound_id = any (unlocked);
+end
+$$;
+comment on function private.limit_positions is 'Deletes all positions of the caller but the newest 200.';
+
+create function private.is_stored(report private.sent_position) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from public.progress as own
+    where user_id = auth.uid() and own.sound_id = report.sound_id
+      and updated_at = report.moment and position_sec is not distinct from report.position_sec
+  );
+end
+$$;
+
 create function private.save_progress(entries jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  sound_ids constant uuid[] := array(select (entry ->> 'sound_id')::uuid from jsonb_path_query(entries, '$[0 to 99]') as entry);
-  positions constant double precision[] :=
-    array(select (entry ->> 'position_sec')::double precision from jsonb_path_query(entries, '$[0 to 99]') as entry);
-  moments constant timestamptz[] := array(
-    select private.time_of_report((entry ->> 'updated_at')::timestamptz) from jsonb_path_query(entries, '$[0 to 99]') as entry);
+  sent constant private.sent_position[] := private.sent_positions(entries);
+  sound_ids constant uuid[] := array(select sound_id from unnest(sent));
   active uuid[];
 begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
-  insert into public.progress as own (user_id, sound_id, position_sec, updated_at)
-    select distinct on (sound_id) auth.uid(), sound_id, position_sec, moment
-    from unnest(sound_ids, positions, moments) as report (sound_id, position_sec, moment)
-    where sound_id = any (active) and moment < 'infinity'
-    order by sound_id, moment desc, position_sec desc nulls first
-    on conflict (user_id, sound_id) do update set position_sec = excluded.position_sec, updated_at = excluded.updated_at
-      where (excluded.updated_at, excluded.position_sec is null, excluded.position_sec)
-        > (own.updated_at, own.position_sec is null, own.position_sec);
-  -- Skips rows that the deletion of their sounds has locked.
-  delete from public.progress where user_id = auth.uid() and sound_id = any (array(
-    select sound_id from public.progress where user_id = auth.uid() and sound_id = any (array(
-      select sound_id from public.progress where user_id = auth.uid() and position_sec is not null
-      order by updated_at desc, sound_id offset 200
-    )) for update skip locked
+  perform private.store_positions(array(
+    select report from unnest(sent) as report where sound_id = any (active) and moment < 'infinity'
   ));
-  return array_to_json(array(
-    select json_build_object('sound_id', report.sound_id, 'status', case
+  perform private.limit_positions();
+  return to_json(array(
+    select json_build_object('sound_id', sound_id, 'status', case
       when moment = 'infinity' then 'in_future'
-      when report.sound_id <> all (active) then 'not_found'
-      when exists (
-        select from public.progress as own where user_id = auth.uid() and own.sound_id = report.sound_id
-          and own.updated_at = moment and own.position_sec is not distinct from report.position_sec
-      ) then 'saved' else 'older' end)
-    from unnest(sound_ids, positions, moments) with ordinality as report (sound_id, position_sec, moment, place)
-    order by place
+      when sound_id <> all (active) then 'not_found'
+      when private.is_stored(report) then 'saved'
+      else 'older'
+    end)
+    from unnest(sent) as report order by place
   ));
 end
 $$;
@@ -2074,28 +2269,46 @@ $$;
 create function public.save_progress(entries jsonb) returns json
 language sql volatile set search_path = '' as $$ select private.save_progress(entries) $$;
 comment on function public.save_progress is
-  'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns [{sound_id, status}].';
+  'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns '
+  '[{sound_id, status}].';
 
-create function private.forget(sound uuid) returns boolean
+
+create function private.remove_from_history(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   this_moment constant timestamptz := date_trunc('milliseconds', now());
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
-  delete from public.history where user_id = auth.uid() and (sound_id = sound or sound is null);
+  delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
-  insert into public.progress (user_id, sound_id, updated_at)
+  insert into public.progress as own (user_id, sound_id, updated_at)
     select auth.uid(), id, this_moment from public.sounds where id = sound
-    on conflict do nothing;
-  update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
-    where user_id = auth.uid() and (sound_id = sound or sound is null and position_sec is not null);
+    on conflict (user_id, sound_id) do update
+      set position_sec = null, updated_at = greatest(own.updated_at, excluded.updated_at);
   return was_there;
 end
 $$;
-comment on function private.forget is 'Removes a sound, or all for null, from history and positions of the caller.';
+comment on function private.remove_from_history is 'Removes a sound from history and positions of the caller.';
 
-grant execute on function public.list_progress, private.save_progress, public.save_progress, private.forget to authenticated;
+create function private.clear_history() returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  this_moment constant timestamptz := date_trunc('milliseconds', now());
+  was_there boolean;
+begin
+  perform private.lock_progress('{}');
+  delete from public.history where user_id = auth.uid();
+  was_there := found;
+  update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
+    where user_id = auth.uid() and position_sec is not null;
+  return was_there;
+end
+$$;
+comment on function private.clear_history is 'Removes all sounds from history and positions of the caller.';
+
+grant execute on function public.list_progress, private.save_progress, public.save_progress to authenticated;
+grant execute on function private.remove_from_history, private.clear_history to authenticated;
 
 -- supabase/schemas/60_api_keys.sql
 

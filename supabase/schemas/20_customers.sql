@@ -14,8 +14,10 @@ comment on function private.is_https_address is 'Accepts https addresses without
 create table public.customers (
   id uuid primary key references auth.users (id) on delete cascade,
   email text,
-  full_name text constraint full_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(full_name, 200)),
-  avatar_url text constraint avatar_url_is_an_https_address_of_at_most_2048_characters check (private.is_https_address(avatar_url)),
+  full_name text
+    constraint full_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(full_name, 200)),
+  avatar_url text
+    constraint avatar_url_is_an_https_address_of_at_most_2048_characters check (private.is_https_address(avatar_url)),
   phone text constraint phone_is_e164_like_plus_491701234567 check (phone ~ '^\+[1-9][0-9]{6,14}$'),
   provider text,
   source text constraint source_is_email_google_or_apple check (source in ('email', 'google', 'apple')),
@@ -65,9 +67,10 @@ comment on column public.customers.premium_as_of is
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
-create policy "Customers read their own record" on public.customers for select to authenticated using (id = (select auth.uid()));
-create policy "Customers update their own record" on public.customers
-  for update to authenticated using (id = (select auth.uid())) with check (id = (select auth.uid()));
+create policy "Customers read their own record" on public.customers for select to authenticated
+  using (id = (select auth.uid()));
+create policy "Customers update their own record" on public.customers for update to authenticated
+  using (id = (select auth.uid())) with check (id = (select auth.uid()));
 -- Auth issues tokens with a client_id to apps that a user allows to know their address. They must not do anything else.
 create policy "Tokens of other apps reach nothing" on public.customers as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
@@ -84,7 +87,9 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    case when premium_until is not null then private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00')) end as premium_until
+    case when premium_until is not null then
+      private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00'))
+    end as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;
@@ -98,7 +103,8 @@ comment on function public.get_customer is 'Returns the customer record of the c
 create function public.update_customer(changes jsonb) returns json language sql volatile set search_path = '' as $$
   select private.require_account();
   update public.customers as customer set (full_name, avatar_url, phone, locale, country, marketing_opt_in) = (
-    select private.trimmed(given.full_name), given.avatar_url, given.phone, given.locale, given.country, given.marketing_opt_in
+    select private.trimmed(given.full_name), given.avatar_url, given.phone, given.locale, given.country,
+      given.marketing_opt_in
     from jsonb_populate_record(customer, changes) as given
   ) where id = (select auth.uid());
   select row_to_json(customer) from private.customer as customer where id = (select auth.uid())
@@ -115,16 +121,17 @@ $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
 -- If two events have the same as_of, the later end wins, so that the order of their arrival does not matter.
-create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now()) returns boolean
-language sql volatile set search_path = '' as $$
-  update public.customers as customer set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
+create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now())
+returns boolean language sql volatile set search_path = '' as $$
+  update public.customers as customer
+    set premium_until = set_premium.premium_until, premium_as_of = coalesce(as_of, now())
     where id = customer_id and (coalesce(as_of, now()), coalesce(set_premium.premium_until, '-infinity'))
       > (coalesce(premium_as_of, '-infinity'), coalesce(customer.premium_until, '-infinity'));
   select exists (select from public.customers where id = customer_id)
 $$;
 comment on function public.set_premium is
-  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the time of '
-  'the event. Returns false for an unknown customer. For the service only.';
+  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the '
+  'time of the event. Returns false for an unknown customer. For the service only.';
 
 create table private.visitors_by_day (
   day date primary key,
@@ -133,7 +140,8 @@ create table private.visitors_by_day (
 comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
 
 -- Runs as definer, because customers cannot write last_seen_at.
-create function private.touch_last_seen() returns boolean language plpgsql volatile security definer set search_path = '' as $$
+create function private.touch_last_seen() returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
@@ -146,7 +154,8 @@ begin
     return false;
   end if;
   if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
-    insert into private.visitors_by_day as counter values (today, 1) on conflict (day) do update set visitors = counter.visitors + 1;
+    insert into private.visitors_by_day as counter values (today, 1)
+      on conflict (day) do update set visitors = counter.visitors + 1;
   end if;
   return true;
 end
@@ -159,4 +168,5 @@ comment on function public.touch_last_seen is 'Updates last_seen_at, at most eve
 grant execute on function private.is_https_address to authenticated, service_role;
 grant execute on function private.is_premium to authenticated;
 grant execute on function public.set_premium to service_role;
-grant execute on function public.get_customer, public.update_customer, private.touch_last_seen, public.touch_last_seen to authenticated;
+grant execute on function public.get_customer, public.update_customer to authenticated;
+grant execute on function private.touch_last_seen, public.touch_last_seen to authenticated;

@@ -1,57 +1,69 @@
 -- Triggers on auth.users create, change and delete the customer with the account. Foreign keys delete its other rows.
 
 -- Clips or omits values that the table would reject, because an error in a trigger on auth.users fails the sign-up.
-create function private.customer_of(account auth.users) returns public.customers language sql stable set search_path = '' as $$
-  select row(
-    account.id,
-    case when given.is_there then account.email end,
-    case when given.is_there and private.is_proper_name(given.name, 200) then given.name end,
-    case when given.is_there and private.is_https_address(given.picture) then given.picture end, null, given.provider,
-    case when given.provider in ('email', 'google', 'apple') then given.provider end,
-    null, null, false, given.is_there, null, given.since, given.since, null, null
-  )::public.customers
-  from (
-    select
-      private.trimmed(left(private.trimmed(
-        coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name')), 200)) as name,
-      account.raw_user_meta_data ->> 'avatar_url' as picture,
-      account.raw_app_meta_data ->> 'provider' as provider,
-      -- A soft delete keeps the row, with a hash for its e-mail address.
-      account.deleted_at is null as is_there,
-      coalesce(account.created_at, now()) as since
-  ) as given
+create function private.customer_of(account auth.users) returns public.customers
+language plpgsql stable set search_path = '' as $$
+declare
+  given_name constant text := private.trimmed(
+    coalesce(account.raw_user_meta_data ->> 'full_name', account.raw_user_meta_data ->> 'name'));
+  clipped_name constant text := private.trimmed(left(given_name, 200));
+  picture constant text := account.raw_user_meta_data ->> 'avatar_url';
+  customer public.customers;
+begin
+  customer.id := account.id;
+  customer.provider := account.raw_app_meta_data ->> 'provider';
+  customer.source := case when customer.provider in ('email', 'google', 'apple') then customer.provider end;
+  customer.marketing_opt_in := false;
+  customer.is_active := account.deleted_at is null;
+  customer.created_at := coalesce(account.created_at, now());
+  customer.updated_at := customer.created_at;
+  -- A soft delete keeps the account, with a hash for its e-mail address.
+  if account.deleted_at is null then
+    customer.email := account.email;
+    customer.full_name := case when private.is_proper_name(clipped_name, 200) then clipped_name end;
+    customer.avatar_url := case when private.is_https_address(picture) then picture end;
+  end if;
+  return customer;
+end
 $$;
 
-create function private.create_customer() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.create_customer() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   -- Calls it in the from clause, because (customer_of(new)).* would run it once for each column.
   insert into public.customers select customer.* from private.customer_of(new) as customer on conflict (id) do nothing;
   return null;
 end
 $$;
-create trigger sounds_service_create_customer after insert on auth.users for each row execute function private.create_customer();
+create trigger sounds_service_create_customer after insert on auth.users for each row
+  execute function private.create_customer();
 
 -- Rejects the deletion of a customer, because the account would never get another one.
 create function private.keep_customer() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' or exists (select from auth.users where id = old.id) then
-    raise exception 'A customer can only be deleted with the account. Delete the account under Authentication > Users, or set '
-      'is_active to false to lock the customer out.'
+    raise exception 'A customer can only be deleted with the account. Delete the account under Authentication > Users, '
+      'or set is_active to false to lock the customer out.'
       using errcode = 'check_violation', constraint = 'customer_is_deleted_with_the_account';
   end if;
   return old;
 end
 $$;
-create trigger customers_keep before delete on public.customers for each row execute function private.keep_customer();
-create trigger customers_keep_all before truncate on public.customers for each statement execute function private.keep_customer();
+create trigger customers_keep before delete on public.customers for each row
+  execute function private.keep_customer();
+create trigger customers_keep_all before truncate on public.customers for each statement
+  execute function private.keep_customer();
 
+-- Rejects other values than those of the account, except the present source, which may be older than the provider.
 create function private.keep_mirrored() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers;
 begin
-  select customer.* into mirrored from auth.users as account, private.customer_of(account) as customer where account.id = new.id;
+  select customer.* into mirrored
+    from auth.users as account cross join private.customer_of(account) as customer
+    where account.id = new.id;
   if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
-    or new.source is distinct from old.source and new.source is distinct from mirrored.source
+    or (new.source is distinct from old.source and new.source is distinct from mirrored.source)
   then
     raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
       'Authentication > Users; the others cannot be changed.'
@@ -61,7 +73,7 @@ begin
 end
 $$;
 create trigger customers_keep_mirrored before update of email, provider, source on public.customers for each row
-  when (old.email is distinct from new.email or old.provider is distinct from new.provider or old.source is distinct from new.source)
+  when ((old.email, old.provider, old.source) is distinct from (new.email, new.provider, new.source))
   execute function private.keep_mirrored();
 
 -- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
@@ -101,11 +113,14 @@ create trigger sounds_service_refuse_anonymous after insert on auth.users for ea
 create trigger sounds_service_refuse_provider before insert on auth.identities for each row
   when (new.provider = 'web3' or new.provider like 'sso:%')
   execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
-create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users for each row
+create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users
+  for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    or coalesce(new.phone, '') not in ('', coalesce(old.phone, ''))) -- Auth writes it at once if phones are not confirmed
-  execute function private.refuse_at_auth('Users cannot change their e-mail address or phone number. Ask an administrator.');
+    -- Auth writes it at once if phones are not confirmed.
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, '')))
+  execute function private.refuse_at_auth(
+    'Users cannot change their e-mail address or phone number. Ask an administrator.');
 create trigger sounds_service_refuse_phone before insert on auth.users for each row
   when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
   execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
@@ -114,27 +129,34 @@ create trigger sounds_service_refuse_phone before insert on auth.users for each 
 -- such an ID token; with the address in the identity, a sign-in of its owner with a provider would find two accounts
 -- and fail. Keeps the identity, because Auth would otherwise create another account at each attempt.
 create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
+declare
+  given_address constant text := lower(new.identity_data ->> 'email');
 begin
-  if not exists (select from auth.users where id = new.user_id and lower(email) = lower(new.identity_data ->> 'email')) then
+  if not exists (select from auth.users where id = new.user_id and lower(email) = given_address) then
     new.identity_data := new.identity_data - 'email';
   end if;
   return new;
 end
 $$;
 create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
-  when (new.provider <> 'email' and new.identity_data ? 'email' and new.identity_data ->> 'email_verified' is distinct from 'true')
+  when (new.provider <> 'email' and new.identity_data ? 'email'
+    and new.identity_data ->> 'email_verified' is distinct from 'true')
   execute function private.withhold_address();
 
 -- Rejects an identity that a user adds to a confirmed account. Auth itself adds only those with a verified address of
 -- the account, or of one of its identities.
 create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
+declare
+  is_confirmed constant boolean := exists (
+    select from auth.users where id = new.user_id and email_confirmed_at is not null);
+  own_addresses constant text[] := array(
+    select lower(email) from auth.users where id = new.user_id
+    union all
+    select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id);
+  has_own_address constant boolean := new.identity_data ->> 'email_verified' = 'true'
+    and lower(new.identity_data ->> 'email') = any (own_addresses);
 begin
-  if exists (select from auth.users where id = new.user_id and email_confirmed_at is not null) and not (
-    coalesce(new.identity_data ->> 'email_verified' = 'true', false) and lower(new.identity_data ->> 'email') in (
-      select lower(email) from auth.users where id = new.user_id
-      union all select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id
-    )
-  ) then
+  if is_confirmed and has_own_address is not true then
     raise exception 'Users cannot link identities to their accounts.' using errcode = 'feature_not_supported';
   end if;
   return new;
@@ -147,13 +169,15 @@ create trigger sounds_service_refuse_link before insert on auth.identities for e
 -- have signed up with the address. An account that is created and confirmed in one transaction (without confirmations,
 -- or by an administrator) keeps them. A setting names such accounts until the transaction ends.
 create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
+declare
+  noted_before constant text := current_setting('sounds_service.new_accounts', true);
 begin
-  perform set_config('sounds_service.new_accounts', concat_ws(' ', current_setting('sounds_service.new_accounts', true), new.id), true);
+  perform set_config('sounds_service.new_accounts', concat_ws(' ', noted_before, new.id), true);
   return null;
 end
 $$;
-create trigger sounds_service_note_new_account after insert on auth.users for each row when (new.email_confirmed_at is null)
-  execute function private.note_new_account();
+create trigger sounds_service_note_new_account after insert on auth.users for each row
+  when (new.email_confirmed_at is null) execute function private.note_new_account();
 
 create function private.is_new_account(account uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -161,32 +185,58 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function private.is_new_account is 'Returns true for an unconfirmed account of the current transaction.';
 
--- Copies e-mail, provider and a missing source, which some versions of Auth set after the insert. Copies name and
--- picture of a verified identity, or clears them, only on confirmation, because the customer may change them later.
+create function private.clear_customer(mirrored public.customers) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.customers
+    set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
+      provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null,
+      premium_as_of = null
+    where id = mirrored.id;
+end
+$$;
+comment on function private.clear_customer is 'Removes the personal data of a customer whose account was soft-deleted.';
+
+-- Keeps name and picture of a verified identity only, because an attacker may have signed up with the address.
+create function private.confirm_customer(mirrored public.customers) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  is_verified constant boolean := exists (
+    select from auth.identities
+    where user_id = mirrored.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true');
+begin
+  update public.customers
+    set email = mirrored.email, provider = mirrored.provider, source = mirrored.source,
+      full_name = case when is_verified then mirrored.full_name end,
+      avatar_url = case when is_verified then mirrored.avatar_url end
+    where id = mirrored.id;
+end
+$$;
+comment on function private.confirm_customer is 'Copies the values of an account whose address was just confirmed.';
+
+-- Copies a missing source, which some versions of Auth set after the insert. Copies no name and picture, because the
+-- customer may have changed them.
+create function private.copy_account(mirrored public.customers) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.customers
+    set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
+    where id = mirrored.id and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+end
+$$;
+comment on function private.copy_account is 'Copies e-mail and provider of an account that has changed.';
+
 create function private.mirror_account() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
-  mirrored public.customers := private.customer_of(new);
+  mirrored constant public.customers := private.customer_of(new);
+  is_confirmed_now constant boolean := old.email_confirmed_at is null and new.email_confirmed_at is not null;
 begin
   if new.deleted_at is not null then
-    update public.customers
-      set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
-        provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null, premium_as_of = null
-      where id = new.id;
-  elsif old.email_confirmed_at is null and new.email_confirmed_at is not null and not private.is_new_account(new.id) then
-    if not exists (
-      select from auth.identities where user_id = new.id and provider <> 'email' and identity_data ->> 'email_verified' = 'true'
-    ) then
-      mirrored.full_name := null;
-      mirrored.avatar_url := null;
-    end if;
-    update public.customers
-      set email = mirrored.email, full_name = mirrored.full_name, avatar_url = mirrored.avatar_url,
-        provider = mirrored.provider, source = mirrored.source
-      where id = new.id;
+    perform private.clear_customer(mirrored);
+  elsif is_confirmed_now and not private.is_new_account(new.id) then
+    perform private.confirm_customer(mirrored);
   else
-    update public.customers
-      set email = mirrored.email, provider = mirrored.provider, source = coalesce(source, mirrored.source)
-      where id = new.id and (email, provider) is distinct from (mirrored.email, mirrored.provider);
+    perform private.copy_account(mirrored);
   end if;
   return null;
 end
@@ -195,7 +245,8 @@ create trigger sounds_service_mirror_account
   after update of email, email_confirmed_at, raw_app_meta_data, deleted_at on auth.users for each row
   execute function private.mirror_account();
 
-create function private.reset_unverified_credentials() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.reset_unverified_credentials() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   if not private.is_new_account(new.id) then
     new.encrypted_password := ''; -- matches no password; some versions of Auth cannot read a null
@@ -206,18 +257,24 @@ begin
   return new;
 end
 $$;
-create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users for each row
-  when (old.email_confirmed_at is null and new.email_confirmed_at is not null) execute function private.reset_unverified_credentials();
+create trigger sounds_service_reset_unverified_credentials before update of email_confirmed_at on auth.users
+  for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
+  execute function private.reset_unverified_credentials();
 
 -- Reduces long metadata to a clipped name and the keys that Auth writes. Metadata is part of every access token and
 -- anyone can send some with a sign-up to Auth, so tokens could become longer than the gateway accepts.
 create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
+declare
+  given constant jsonb := case jsonb_typeof(new.raw_user_meta_data)
+    when 'object' then new.raw_user_meta_data else '{}' end;
 begin
-  select coalesce(
-      jsonb_object_agg(key, case when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end), '{}')
-    into new.raw_user_meta_data
-    from jsonb_each(case jsonb_typeof(new.raw_user_meta_data) when 'object' then new.raw_user_meta_data else '{}' end)
-    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name');
+  new.raw_user_meta_data := (
+    select coalesce(jsonb_object_agg(key, kept), '{}')
+    from jsonb_each(given)
+      cross join lateral (values (case
+        when key like '%name' then to_jsonb(left(value #>> '{}', 200)) else value end)) as clipped (kept)
+    where key in ('sub', 'email', 'email_verified', 'phone_verified', 'full_name', 'name')
+  );
   return new;
 end
 $$;
@@ -238,10 +295,13 @@ comment on table private.suspended_bans is
 create function private.apply_activation() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if new.is_active then
-    update auth.users set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id) where id = new.id;
+    update auth.users
+      set banned_until = (select banned_until from private.suspended_bans where customer_id = new.id)
+      where id = new.id;
     delete from private.suspended_bans where customer_id = new.id;
   else
-    insert into private.suspended_bans select id, banned_until from auth.users where id = new.id and banned_until is not null;
+    insert into private.suspended_bans
+      select id, banned_until from auth.users where id = new.id and banned_until is not null;
     update auth.users set banned_until = '9999-12-31 00:00:00+00' where id = new.id;
     delete from auth.sessions where user_id = new.id;
   end if;
@@ -263,7 +323,8 @@ begin
 end
 $$;
 create trigger sounds_service_suspend_ban before update of banned_until on auth.users for each row
-  when (old.banned_until is distinct from new.banned_until and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
+  when (old.banned_until is distinct from new.banned_until
+    and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
 
 -- Deletes log entries of Auth about a deleted account, because they contain names, e-mail and IP addresses.
@@ -277,7 +338,8 @@ exception when insufficient_privilege or undefined_table then
   return null;
 end
 $$;
-create trigger sounds_service_purge_audit_log after delete on auth.users for each row execute function private.purge_audit_log();
+create trigger sounds_service_purge_audit_log after delete on auth.users for each row
+  execute function private.purge_audit_log();
 
 -- Has one row for each deletion, because inserts do not wait for each other, unlike updates of a counter.
 create table private.deleted_accounts (
@@ -287,7 +349,8 @@ create table private.deleted_accounts (
 );
 comment on table private.deleted_accounts is 'Days of sign-up and deletion of each deleted account. No personal data.';
 
-create function private.count_deleted_account() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.count_deleted_account() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
   return null;

@@ -15,24 +15,29 @@ comment on table public.history is
 comment on column public.history.plays is 'Number of plays by this customer since the entry was last removed.';
 
 alter table public.history enable row level security;
-create policy "Users read their own history" on public.history for select to authenticated using (user_id = (select auth.uid()));
-create policy "Users remove from their own history" on public.history for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Users read their own history" on public.history for select to authenticated
+  using (user_id = (select auth.uid()));
+create policy "Users remove from their own history" on public.history for delete to authenticated
+  using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.history as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
--- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named RI_…,
--- so that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger removes
--- rows that were added meanwhile. Later plays fail by the foreign key of play_counts.
-create function private.remove_from_histories() returns trigger language plpgsql security definer set search_path = '' as $$
+-- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named
+-- RI_…, so that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger
+-- removes rows that were added meanwhile. Later plays fail by the foreign key of play_counts.
+create function private.remove_from_histories() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   delete from public.history where sound_id = old.id;
   return null;
 end
 $$;
-create trigger "Histories_first" after delete on public.sounds for each row execute function private.remove_from_histories();
-create trigger sounds_remove_from_histories after delete on public.sounds for each row execute function private.remove_from_histories();
+create trigger "Histories_first" after delete on public.sounds for each row
+  execute function private.remove_from_histories();
+create trigger sounds_remove_from_histories after delete on public.sounds for each row
+  execute function private.remove_from_histories();
 
 create view private.history_entry with (security_invoker = true) as
   select sound_id, private.iso_time(entry.last_played_at) as last_played_at, plays,
@@ -44,7 +49,8 @@ comment on view private.history_entry is 'History of the caller in API responses
 grant select on private.history_entry to authenticated;
 
 -- The cursor needs the sound, too, because plays of one batch may share their moment.
-create function public.list_history(page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
+create function public.list_history(
+  page_size integer default 50, before_moment timestamptz default null, before_sound uuid default null
 ) returns json language plpgsql stable set search_path = '' as $$
 declare
   max_rows constant integer := least(greatest(page_size, 1), 100);
@@ -74,12 +80,12 @@ comment on function public.list_history is
   'before_sound at before_moment.';
 
 create function public.clear_history() returns boolean
-language plpgsql volatile set search_path = '' as $$ begin return private.forget(null); end $$;
+language plpgsql volatile set search_path = '' as $$ begin return private.clear_history(); end $$;
 comment on function public.clear_history is
   'Deletes the history of the caller, and all positions. Returns false if the history was empty.';
 
 create function public.remove_from_history(sound uuid) returns boolean
-language plpgsql volatile set search_path = '' as $$ begin return private.forget(sound); end $$;
+language plpgsql volatile set search_path = '' as $$ begin return private.remove_from_history(sound); end $$;
 comment on function public.remove_from_history is
   'Deletes a sound from the history, and its position. Returns false if it was not in the history.';
 

@@ -1,6 +1,6 @@
 -- Changes that the database rejects, by administrators in the dashboard and by users who call Auth directly.
 begin;
-select plan(43);
+select plan(44);
 
 insert into auth.users (id, email, raw_app_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"provider": "email"}'),
@@ -97,6 +97,11 @@ update auth.users set email = 'dora@new.example.com' where id = 'd0000000-0000-4
 select lives_ok(
   $$ select pg_temp.link('apple', '{"email": "dora@tests.example.com", "email_verified": true}') $$,
   'a confirmed account accepts an identity with the verified address of another of its identities'
+);
+select throws_ok(
+  $$ select pg_temp.link('github', '{"email": "mallory@tests.example.com", "email_verified": true}') $$,
+  '0A000', 'Users cannot link identities to their accounts.',
+  'an identity without an address does not let a confirmed account accept other addresses'
 );
 
 -- Tokens of other apps

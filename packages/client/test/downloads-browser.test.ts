@@ -52,6 +52,8 @@ test('the recipe for Cache Storage continues, plays and removes files in a brows
     attachAudio(element, audio);
     return element.play();
   })`);
+  const typeOf = "fetch(element.src).then((response) => response.headers.get('Content-Type'))";
+  expect(await page.evaluate(typeOf)).toBe('audio/wav');
   await page.evaluate('void (element.currentTime = 50)');
   await expect.poll(() => page.evaluate('element.currentTime')).toBeGreaterThan(50);
   const listed = () => page.evaluate('filesInCache.list()');

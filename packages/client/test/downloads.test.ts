@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { createDownloads, type DownloadOptions, type Downloads } from '../src/downloads.ts';
-import { pass, test } from './device.ts';
+import { type Device, errorAnswer, faultsOf, nameOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
 import { memoryFiles, record, storage } from './recordings.ts';
 
 const start = (api: DownloadOptions['api'], options: Omit<DownloadOptions, 'api'>) =>
@@ -55,19 +55,35 @@ test('downloads run two at once, in parts, and audioOf returns the files', async
   expect(files.stored.size).toBe(2);
 });
 
-/** Waits until a download has failed, without its pauses. @returns the reason */
-async function failureOf(downloads: Downloads, id: string) {
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
+/** Lets time pass quickly, except while a request is answered. */
+function passTime({ network }: Pick<Device, 'network'>) {
+  const work = { running: 0 };
+  network.before = () => {
+    work.running += 1;
+    return undefined;
+  };
+  network.after = () => {
+    work.running -= 1;
+    return undefined;
+  };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  for (;;) {
-    const state = downloads.states().get(id);
-    if (state?.status === 'failed') {
-      vi.useRealTimers();
-      return state.reason;
-    }
-    await setImmediate();
-    vi.advanceTimersByTime(100);
-  }
+  return {
+    work,
+    /** Waits until a download has ended. @returns its state */
+    async endOf(downloads: Downloads, id: string) {
+      for (;;) {
+        const state = downloads.states().get(id);
+        if (state?.status === 'failed' || state?.status === 'ready') {
+          vi.useRealTimers();
+          Object.assign(network, { before: pass, after: pass });
+          return state;
+        }
+        await setImmediate();
+        if (work.running === 0) vi.advanceTimersByTime(100);
+      }
+    },
+  };
 }
 
 test('a download continues after a restart, with a new address if the old one has expired', async ({ device, sql }) => {
@@ -82,7 +98,7 @@ test('a download continues after a restart, with a new address if the old one ha
   };
   await downloads.add(id);
   await expect.poll(() => ranges).toHaveLength(2);
-  expect(await failureOf(downloads, id)).toBe('no_answer');
+  expect(await passTime(device).endOf(downloads, id)).toEqual({ status: 'failed', reason: 'no_answer' });
   expect(ranges).toEqual(['bytes=0-999999', ...Array(4).fill('bytes=1000000-1999999')]);
 
   ranges.length = 0;
@@ -126,7 +142,8 @@ test('recordings that change are downloaded again, and never mixed', async ({ de
     server.before = async (url) => {
       if (ranges.length === 3) await record(sql, id, letter);
       const response = await globalThis.fetch(url, { headers: { Range: ranges.at(-1) ?? '' } });
-      return isHidden ? new Response(await response.arrayBuffer(), { status: 206 }) : response;
+      const headers = { 'Content-Type': 'audio/mp4' };
+      return isHidden ? new Response(await response.arrayBuffer(), { status: 206, headers }) : response;
     };
     await downloads.add(id);
     await downloads.resume();
@@ -209,8 +226,18 @@ test('premium sounds are refused without premium, and locked when it ends', asyn
     for (; result === undefined; vi.advanceTimersByTime(100)) await setImmediate();
     return result;
   };
+  // Without a network, premium may have been renewed: three days more.
+  const threeDaysMs = 3 * 86_400_000;
+  vi.setSystemTime(Date.parse(inOneHour) + threeDaysMs - 60_000);
   expect(await isLocked()).toBe(false);
-  vi.setSystemTime(Date.parse(inOneHour));
+  vi.setSystemTime(Date.parse(inOneHour) + threeDaysMs);
+  expect(await isLocked()).toBe(true);
+  vi.useRealTimers();
+  network.before = pass;
+  await until(new Date(Date.now() - 1_000).toISOString());
+  await start(device.again(), { files, fetch }).resume(); // the service says that premium is over
+  network.before = () => 'cut';
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout'], now: Date.now() });
   expect(await isLocked()).toBe(true);
   vi.useRealTimers();
 
@@ -224,4 +251,105 @@ test('premium sounds are refused without premium, and locked when it ends', asyn
   await until(inOneHour);
   await downloads.resume();
   expect((await downloads.audioOf(id)).url).toMatch(/^file:/);
+});
+
+test('a download takes nothing but the recording, and once the whole file of a server without Range', async ({
+  device,
+  sql,
+}) => {
+  const id = await addSound(sql);
+  await record(sql, id, 'a');
+  const [files, server] = [memoryFiles(), storage()];
+  const { fetch, ranges } = server;
+  const downloads = start(device.api, { files, fetch });
+  const page = { status: 200, headers: { 'Content-Type': 'text/html' } };
+  server.before = () => new Response('<h1>Welcome to the hotel</h1>', page);
+  const { endOf } = passTime(device);
+  await downloads.add(id.toUpperCase());
+  expect(await endOf(downloads, id)).toEqual({ status: 'failed', reason: 'no_answer' });
+  expect(ranges).toHaveLength(4);
+  expect([...files.stored.values()].every(({ length }) => length === 0)).toBe(true);
+
+  ranges.length = 0;
+  server.before = (url) => globalThis.fetch(url);
+  await downloads.resume();
+  expect(downloads.states().get(id)).toEqual({ status: 'ready', bytes: 2_500_000 });
+  expect(ranges).toEqual(['bytes=0-999999']);
+  expect((await downloads.audioOf(id.toUpperCase())).url).toMatch(/^file:/);
+  await downloads.remove(id.toUpperCase());
+  expect(files.stored.size).toBe(0);
+});
+
+test('a slow network gets smaller parts until they arrive', async ({ device, sql }) => {
+  const id = await addSound(sql);
+  await record(sql, id, 'a');
+  const [files, server] = [memoryFiles(), storage()];
+  const { fetch, ranges } = server;
+  const sizeOf = (range: string | null | undefined) => {
+    const [first = 0, last = 0] = range?.match(/\d+/g)?.map(Number) ?? [];
+    return last - first + 1;
+  };
+  const { work, endOf } = passTime(device);
+  // 8 kB in a second, and nothing before the end of a part.
+  server.before = async (url) => {
+    const range = ranges.at(-1) ?? '';
+    work.running += 1;
+    const response = await globalThis.fetch(url, { headers: { Range: range } });
+    const bytes = await response.arrayBuffer();
+    work.running -= 1;
+    await new Promise((resolve) => setTimeout(resolve, sizeOf(range) / 8));
+    return new Response(bytes, response);
+  };
+  const downloads = start(device.api, { files, fetch });
+  await downloads.add(id);
+  expect(await endOf(downloads, id)).toEqual({ status: 'ready', bytes: 2_500_000 });
+  expect(ranges.slice(0, 4).map(sizeOf)).toEqual([1_000_000, 500_000, 250_000, 125_000]);
+});
+
+test('add goes on when an id cannot be stored', async ({ device, sql }) => {
+  const ids = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
+  for (const id of ids) await record(sql, id, 'a');
+  const files = memoryFiles();
+  const { write } = files;
+  files.write = (name, bytes, options) => {
+    if (name === ids[1]) throw new DOMException('No space left.', 'QuotaExceededError');
+    write(name, bytes, options);
+  };
+  const downloads = start(device.api, { files, fetch });
+  await downloads.add(...ids);
+  await expect.poll(() => ids.map((id) => downloads.states().get(id)?.status)).toEqual(['ready', 'failed', 'ready']);
+  expect(downloads.states().get(ids[1])).toEqual({ status: 'failed', reason: 'storage' });
+});
+
+test('files of sounds that are gone are removed after a complete sync, and only then', async ({ device, sql }) => {
+  const { api, again, network } = device;
+  const [hidden, kept] = (await addSounds(sql, [{}, {}])) as [string, string];
+  for (const id of [hidden, kept]) await record(sql, id, 'a');
+  await api.offline.sync();
+  const [newer = ''] = await addSounds(sql, [{}]);
+  await record(sql, newer, 'a');
+  const files = memoryFiles();
+  const restarted = again(withoutRepeats);
+  const downloads = start(restarted, { files, fetch });
+  await downloads.add(hidden, kept, newer);
+  await downloads.resume();
+  await sql`update public.sounds set is_active = false where id = ${hidden}`;
+  const idsOf = () => [...downloads.states().keys()].toSorted();
+
+  network.before = faultsOf('GET /catalogue/changes', errorAnswer(500, 'server_error'));
+  await expect(restarted.offline.sync()).rejects.toMatchObject({ code: 'server_error' });
+  const changes = [{ kind: 'sound', id: hidden, sound: null }];
+  const page = successAnswer({ data: changes, next: 'a.1', has_more: false, reset: false });
+  network.before = (request) =>
+    faultsOf('GET /catalogue/changes', page)(request) ?? (nameOf(request) === 'POST /sounds/files' ? 'cut' : undefined);
+  await restarted.offline.sync();
+  await downloads.resume();
+  expect(idsOf()).toEqual([hidden, kept, newer].toSorted());
+
+  network.before = (request) => faultsOf('GET /catalogue/changes', page)(request); // a copy without the newest sound
+  await restarted.offline.sync();
+  await expect.poll(idsOf).toEqual([kept, newer].toSorted());
+  await downloads.resume();
+  expect(files.list().map(({ name }) => name.split('.')[0])).toEqual(expect.arrayContaining([kept, newer]));
+  expect(files.stored.size).toBe(2);
 });

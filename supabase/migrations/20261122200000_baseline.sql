@@ -29,10 +29,15 @@ end
 $$;
 
 create function private.iso_time(moment timestamptz) returns text
-language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
+language plpgsql stable set search_path = '' as $$
+begin
+  return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end
+$$;
 comment on function private.iso_time is 'Formats a time as in API responses, for example 2026-06-23T09:30:00.000Z.';
 
-create function private.is_proper_name(value text, max_length integer) returns boolean language sql immutable set search_path = '' as $$
+create function private.is_proper_name(value text, max_length integer) returns boolean
+language sql immutable set search_path = '' as $$
   select char_length(value) <= max_length
     and value ~ '^[^\s\uFEFF]' and value ~ '[^\s\uFEFF]$'
     and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
@@ -49,7 +54,8 @@ create function private.trimmed(value text) returns text
 language sql immutable set search_path = '' as $$ select regexp_replace(value, '^[\s\uFEFF]+|[\s\uFEFF]+$', '', 'g') $$;
 comment on function private.trimmed is 'Removes white space (see private.is_proper_name) from both ends of a text.';
 
-create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
+create function private.require_account() returns void
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
@@ -58,7 +64,8 @@ begin
   end if;
 end
 $$;
-comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
+comment on function private.require_account is
+  'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -630,7 +637,8 @@ create trigger customers_count_deleted after delete on public.customers for each
 
 -- supabase/schemas/22_sessions.sql
 
-create function private.current_session() returns uuid language plpgsql stable security definer set search_path = '' as $$
+create function private.current_session() returns uuid
+language plpgsql stable security definer set search_path = '' as $$
 declare
   current_id constant uuid := (
     select id from auth.sessions
@@ -666,29 +674,36 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   current_id uuid;
 begin
-  perform from auth.users where id = auth.uid() for no key update; -- otherwise two sessions could end each other at once
+  -- Locks the account, otherwise two sessions could end each other at once.
+  perform from auth.users where id = auth.uid() for no key update;
   current_id := private.current_session();
-  delete from auth.sessions where user_id = auth.uid() and (id = ended_session or ended_session is null and id <> current_id);
+  delete from auth.sessions
+    where user_id = auth.uid() and (id = ended_session or (ended_session is null and id <> current_id));
   return found;
 end
 $$;
 
 create function public.list_sessions() returns json
 language sql stable set search_path = '' as $$ select private.list_sessions() $$;
-comment on function public.list_sessions is 'Returns the sessions of the caller that have not expired, last used first.';
+comment on function public.list_sessions is
+  'Returns the sessions of the caller that have not expired, last used first.';
 
 create function public.end_sessions(ended_session uuid default null) returns boolean
 language sql volatile set search_path = '' as $$ select private.end_sessions(ended_session) $$;
-comment on function public.end_sessions is 'Ends a session of the caller, by default all others. Returns false if there is none.';
+comment on function public.end_sessions is
+  'Ends a session of the caller, by default all others. Returns false if there is none.';
 
-grant execute on function private.list_sessions, public.list_sessions, private.end_sessions, public.end_sessions to authenticated;
+grant execute on function private.list_sessions, public.list_sessions to authenticated;
+grant execute on function private.end_sessions, public.end_sessions to authenticated;
 
 -- supabase/schemas/30_categories.sql
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
-  slug text not null unique constraint category_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
-  name text not null constraint category_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(name, 200)),
+  slug text not null unique
+    constraint category_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
+  name text not null
+    constraint category_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(name, 200)),
   description text constraint category_description_is_not_blank_and_has_at_most_5000_chars
     check (char_length(description) <= 5000 and description ~ '\S'),
   parent_id uuid constraint category_is_not_its_own_parent check (parent_id <> id),
@@ -700,7 +715,8 @@ create table public.categories (
     foreign key (parent_id) references public.categories (id) on delete no action
 );
 create index categories_parent_id on public.categories (parent_id);
-create index categories_words on public.categories using gin (private.search_vector(name || ' ' || slug, null, null, null));
+create index categories_words on public.categories
+  using gin (private.search_vector(name || ' ' || slug, null, null, null));
 comment on table public.categories is
   'Intentions and sub-intentions. A row with a parent_id is a sub-intention, which cannot have children.';
 comment on column public.categories.slug is
@@ -710,8 +726,10 @@ comment on column public.categories.sort_order is 'Display order, smaller number
 comment on column public.categories.is_active is 'False hides the category and its sub-intentions, but not its sounds.';
 
 create trigger categories_serialize_writers
-  before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
-create trigger categories_set_updated_at before update on public.categories for each row when (old.* is distinct from new.*)
+  before insert or update or delete or truncate on public.categories for each statement
+  execute function private.lock_catalogue();
+create trigger categories_set_updated_at before update on public.categories for each row
+  when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
 create function private.check_category_depth() returns trigger language plpgsql set search_path = '' as $$
@@ -735,7 +753,9 @@ create trigger categories_check_depth
   execute function private.check_category_depth();
 
 create function private.is_category_active(category_id uuid) returns boolean
-language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
+language sql stable security definer set search_path = '' as $$
+  select is_active from public.categories where id = category_id
+$$;
 
 alter table public.categories enable row level security;
 create policy "Users read active categories" on public.categories for select to authenticated
@@ -767,14 +787,19 @@ language sql stable security definer set search_path = '' set enable_seqscan = o
   select to_json(array(select category from private.category as category))
 $$;
 
-create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
+create function public.list_categories() returns json
+language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
+declare
+  parent constant uuid := (select id from public.categories where slug = category_slug);
 begin
-  return category_slug || case when include_children then
-    array(select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)) end;
+  if include_children then
+    return category_slug || array(select slug from public.categories where parent_id = parent);
+  end if;
+  return array[category_slug];
 end
 $$;
 
@@ -803,23 +828,32 @@ comment on function private.is_waveform is 'Accepts 200 integers from 0 to 100.'
 
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
-  title text not null constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
+  title text not null
+    constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   description text
-    constraint description_is_not_blank_and_has_at_most_5000_characters check (char_length(description) <= 5000 and description ~ '\S'),
+    constraint description_is_not_blank_and_has_at_most_5000_characters
+      check (char_length(description) <= 5000 and description ~ '\S'),
   bowl_note text
-    constraint bowl_note_is_not_blank_and_has_at_most_20_characters check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
-  frequency_hz numeric constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
-  duration_sec numeric constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
+    constraint bowl_note_is_not_blank_and_has_at_most_20_characters
+      check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
+  frequency_hz numeric
+    constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
+  duration_sec numeric
+    constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
   category text,
   tags text[] constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
   cover_image_path text
     constraint cover_image_path_has_url_safe_characters_and_an_extension check (private.is_file_path(cover_image_path)),
-  audio_path text constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
-  loudness_lufs numeric constraint loudness_lufs_lies_between_minus_100_and_50 check (loudness_lufs between -100 and 50),
-  true_peak_dbtp numeric constraint true_peak_dbtp_lies_between_minus_200_and_50 check (true_peak_dbtp between -200 and 50),
+  audio_path text
+    constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
+  loudness_lufs numeric
+    constraint loudness_lufs_lies_between_minus_100_and_50 check (loudness_lufs between -100 and 50),
+  true_peak_dbtp numeric
+    constraint true_peak_dbtp_lies_between_minus_200_and_50 check (true_peak_dbtp between -200 and 50),
   waveform smallint[] constraint waveform_has_200_integers_from_0_to_100 check (private.is_waveform(waveform)),
   cover_placeholder text
-    constraint cover_placeholder_is_a_thumbhash_in_base64 check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
+    constraint cover_placeholder_is_a_thumbhash_in_base64
+      check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
   is_featured boolean not null default false,
   is_premium boolean not null default false,
   is_active boolean not null default true,
@@ -831,13 +865,16 @@ create table public.sounds (
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
   search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
-  search_vector tsvector not null generated always as (private.search_vector(title, category, tags, description)) stored,
+  search_vector tsvector not null
+    generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_category on public.sounds (category, list_rank, created_at) include (id, search_title, is_active, is_featured);
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at)
+  include (id, search_title) where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at)
+  include (id, search_title, is_active, is_featured);
 create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
   where is_active and is_featured;
 create index sounds_newest on public.sounds (created_at) include (id) where is_active;
@@ -861,7 +898,8 @@ comment on column public.sounds.audio_path is 'Path of the file in the bucket au
 comment on column public.sounds.loudness_lufs is
   'Integrated loudness of the recording in LUFS (EBU R 128). npm run import measures it. Null for silence.';
 comment on column public.sounds.true_peak_dbtp is 'True peak of the recording in dBTP. npm run import measures it.';
-comment on column public.sounds.waveform is 'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
+comment on column public.sounds.waveform is
+  'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
 comment on column public.sounds.cover_placeholder is
   'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
@@ -880,18 +918,22 @@ grant select on public.sounds to authenticated;
 grant select, insert, update, delete on public.sounds to service_role;
 
 create trigger sounds_serialize_writers
-  before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.sounds for each statement
+  execute function private.lock_catalogue();
 
 create function private.empty_to_null() returns trigger language plpgsql set search_path = '' as $$
 declare
-  emptied constant jsonb := (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title');
+  emptied constant jsonb := (
+    select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title');
 begin
   return case when emptied is null then new else jsonb_populate_record(new, emptied) end;
 end
 $$;
-create trigger sounds_empty_to_null before insert or update on public.sounds for each row execute function private.empty_to_null();
+create trigger sounds_empty_to_null before insert or update on public.sounds for each row
+  execute function private.empty_to_null();
 
-create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
+create trigger sounds_set_updated_at before update on public.sounds for each row
+  execute function private.set_updated_at();
 
 create function private.refuse_bucket_in_path() returns trigger language plpgsql set search_path = '' as $$
 declare
@@ -907,8 +949,9 @@ end
 $$;
 create trigger sounds_refuse_bucket_in_audio_path before insert or update of audio_path on public.sounds for each row
   when (new.audio_path like 'audio/%') execute function private.refuse_bucket_in_path('audio_path', 'audio');
-create trigger sounds_refuse_bucket_in_cover_image_path before insert or update of cover_image_path on public.sounds for each row
-  when (new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
+create trigger sounds_refuse_bucket_in_cover_image_path before insert or update of cover_image_path on public.sounds
+  for each row when (new.cover_image_path like 'covers/%')
+  execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
 create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -919,7 +962,8 @@ create trigger sounds_forget_audio_facts before update of audio_path on public.s
   when (old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform)
   execute function private.forget_facts('{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
 create trigger sounds_forget_cover_facts before update of cover_image_path on public.sounds for each row
-  when (old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder)
+  when (old.cover_image_path is distinct from new.cover_image_path
+    and old.cover_placeholder is not distinct from new.cover_placeholder)
   execute function private.forget_facts('{"cover_placeholder": null}');
 
 create table public.play_counts (
@@ -942,20 +986,23 @@ create table private.former_positions (
 );
 comment on table private.former_positions is 'Positions of deleted and moved sounds, for clients that page from there.';
 
-create function private.keep_former_position() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.keep_former_position() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.former_positions values (old.created_at, old.list_rank) on conflict (created_at) do nothing;
   return null;
 end
 $$;
-create trigger sounds_keep_position_of_deleted after delete on public.sounds for each row execute function private.keep_former_position();
+create trigger sounds_keep_position_of_deleted after delete on public.sounds for each row
+  execute function private.keep_former_position();
 create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
   when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
-  taken tstzmultirange := coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
+  noted_before constant text := nullif(current_setting('sounds_service.taken_moments', true), '');
+  taken constant tstzmultirange := coalesce(noted_before, '{}')::tstzmultirange;
   run tstzrange;
   free timestamptz(3);
   steps integer := 0;
@@ -979,7 +1026,8 @@ begin
   return new;
 end
 $$;
-create trigger sounds_assign_created_at_of_new before insert on public.sounds for each row when (new.created_at is not null)
+create trigger sounds_assign_created_at_of_new before insert on public.sounds for each row
+  when (new.created_at is not null)
   execute function private.assign_created_at();
 create trigger sounds_assign_created_at_of_moved
   before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)
@@ -1230,10 +1278,12 @@ comment on table public.favorites is
   'Favorite sounds of each customer. The favorite of a hidden sound reappears with the sound.';
 
 alter table public.favorites enable row level security;
-create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users read their own favorites" on public.favorites for select to authenticated
+  using (user_id = (select auth.uid()));
 create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
-create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove their own favorites" on public.favorites for delete to authenticated
+  using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.favorites as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select, insert (sound_id), delete on public.favorites to authenticated;
@@ -1303,17 +1353,22 @@ grant execute on function public.list_favorites, public.add_favorite, public.rem
 create table public.home_sections (
   id uuid primary key default gen_random_uuid(),
   slug text not null unique constraint section_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
-  title text not null constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
+  title text not null
+    constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
-  rule_type text constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  rule_value text constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
+  rule_type text
+    constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
+  rule_value text
+    constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
   rule_include_children boolean not null default false,
-  item_limit integer not null default 20 constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
+  item_limit integer not null default 20
+    constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
   is_active boolean not null default true,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type check ((mode = 'rule') = (rule_type is not null)),
+  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
+    check ((mode = 'rule') = (rule_type is not null)),
   constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
     check ((rule_type is not distinct from 'category') = (rule_value is not null)),
   constraint rule_include_children_is_for_category_rules_only
@@ -1338,8 +1393,10 @@ grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_serialize_writers
-  before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
-create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
+  before insert or update or delete or truncate on public.home_sections for each statement
+  execute function private.lock_catalogue();
+create trigger home_sections_set_updated_at before update on public.home_sections for each row
+  when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
 create table public.home_section_sounds (
@@ -1356,13 +1413,17 @@ comment on column public.home_section_sounds.position is
   'Display order, smaller numbers first. Numbers are unique in a section; leave gaps for later additions.';
 
 alter table public.home_section_sounds enable row level security;
-create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
-  exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
+create policy "Users read picks of sections and sounds they see" on public.home_section_sounds
+  for select to authenticated using (
+    exists (select from public.home_sections where id = section_id)
+    and exists (select from public.sounds where id = sound_id)
+  );
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
 create trigger home_section_sounds_serialize_writers
-  before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.home_section_sounds for each statement
+  execute function private.lock_catalogue();
 
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
 language plpgsql stable security definer set search_path = '' as $$
@@ -1378,7 +1439,9 @@ begin
     return array(select id from public.sounds where is_active order by created_at desc limit section.item_limit);
   elsif section.rule_type = 'featured' then
     return array(
-      select id from public.sounds where is_active and is_featured order by list_rank desc, created_at desc limit section.item_limit);
+      select id from public.sounds where is_active and is_featured
+      order by list_rank desc, created_at desc limit section.item_limit
+    );
   else
     return array(
       select sound.id
@@ -1941,7 +2004,8 @@ $$;
 -- supabase/schemas/54_changes.sql
 
 create table private.catalogue_changes (
-  kind text not null constraint kind_is_sound_category_or_home_section check (kind in ('sound', 'category', 'home_section')),
+  kind text not null
+    constraint kind_is_sound_category_or_home_section check (kind in ('sound', 'category', 'home_section')),
   id uuid not null,
   -- Assigned under private.lock_catalogue, so that all lower numbers are visible with it.
   number bigint generated by default as identity unique,
@@ -1966,17 +2030,20 @@ begin
   return new;
 end
 $$;
-create trigger catalogue_feed_replace before insert on private.catalogue_feed for each row execute function private.replace_feed();
+create trigger catalogue_feed_replace before insert on private.catalogue_feed for each row
+  execute function private.replace_feed();
 alter table private.catalogue_feed enable always trigger catalogue_feed_replace;
 
-create function private.note_change(changed_kind text, changed_id uuid) returns void language plpgsql volatile set search_path = '' as $$
+create function private.note_change(changed_kind text, changed_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
 begin
   insert into private.catalogue_changes (kind, id) values (changed_kind, changed_id)
     on conflict (kind, id) do update set number = excluded.number, changed_at = now();
 end
 $$;
 
-create function private.note_catalogue_change() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.note_catalogue_change() returns trigger
+language plpgsql security definer set search_path = '' as $$
 declare
   changed constant record := coalesce(new, old);
 begin
@@ -1998,22 +2065,30 @@ begin
 end
 $$;
 create trigger sounds_note_change
-  after insert or update or delete on public.sounds for each row execute function private.note_catalogue_change('sound');
+  after insert or update or delete on public.sounds for each row
+  execute function private.note_catalogue_change('sound');
 create trigger categories_note_change
-  after insert or update or delete on public.categories for each row execute function private.note_catalogue_change('category');
+  after insert or update or delete on public.categories for each row
+  execute function private.note_catalogue_change('category');
 create trigger home_sections_note_change
-  after insert or update or delete on public.home_sections for each row execute function private.note_catalogue_change('home_section');
+  after insert or update or delete on public.home_sections for each row
+  execute function private.note_catalogue_change('home_section');
 create trigger home_section_sounds_note_change
-  after insert or update or delete on public.home_section_sounds for each row execute function private.note_catalogue_change();
+  after insert or update or delete on public.home_section_sounds for each row
+  execute function private.note_catalogue_change();
 
-create function private.note_file_change() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.note_file_change() returns trigger
+language plpgsql security definer set search_path = '' as $$
 declare
-  audio constant text[] := array[case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
-  covers constant text[] := array[case old.bucket_id when 'covers' then old.name end, case new.bucket_id when 'covers' then new.name end];
+  changed_audio constant text[] := array[
+    case old.bucket_id when 'audio' then old.name end, case new.bucket_id when 'audio' then new.name end];
+  changed_covers constant text[] := array[
+    case old.bucket_id when 'covers' then old.name end, case new.bucket_id when 'covers' then new.name end];
 begin
   if (new.bucket_id, new.name, new.metadata) is distinct from (old.bucket_id, old.name, old.metadata) then
     perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
-    perform private.note_change('sound', id) from public.sounds where audio_path = any (audio) or cover_image_path = any (covers);
+    perform private.note_change('sound', id) from public.sounds
+      where audio_path = any (changed_audio) or cover_image_path = any (changed_covers);
   end if;
   return null;
 end
@@ -2043,34 +2118,47 @@ create view private.copied_home_section with (security_invoker = true) as
   where is_active;
 comment on view private.copied_home_section is 'Home sections in responses of GET /catalogue/changes, with sound_ids.';
 
+create function private.copied_row(kind text, row_id uuid) returns json
+language plpgsql stable set search_path = '' as $$
+begin
+  return case kind
+    when 'sound' then (select to_json(sound) from private.copied_sound as sound where id = row_id)
+    when 'category' then (select to_json(category) from private.copied_category as category where id = row_id)
+    when 'home_section' then (select to_json(section) from private.copied_home_section as section where id = row_id)
+  end;
+end
+$$;
+comment on function private.copied_row is 'Returns a row as copies have it, or null if it is hidden or deleted.';
+
+create function private.changes_after(seen bigint, page_size integer)
+returns table (number bigint, change json) language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select row_change.number, json_build_object(
+      'kind', kind, 'id', id,
+      'sound', case kind when 'sound' then private.copied_row(kind, id) end,
+      'category', case kind when 'category' then private.copied_row(kind, id) end,
+      'home_section', case kind when 'home_section' then private.copied_row(kind, id) end
+    )
+    from private.catalogue_changes as row_change
+    where row_change.number > seen
+    order by row_change.number limit page_size;
+end
+$$;
+
 create function private.list_catalogue_changes(since text) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  page_size constant integer := 1000;
-  feed private.catalogue_feed := (select feed from private.catalogue_feed as feed);
+  feed constant private.catalogue_feed := (select feed from private.catalogue_feed as feed);
   last_number constant bigint := coalesce((select max(number) from private.catalogue_changes), 0);
   given constant text[] := string_to_array(since, '.');
   is_known constant boolean := given[1] = feed.id and feed.forgotten <= greatest(given[2]::bigint, given[3]::bigint);
-  seen bigint := case when is_known then given[2]::bigint else 0 end;
   began_at constant bigint := case when is_known then given[3]::bigint else last_number end;
+  seen bigint := case when is_known then given[2]::bigint else 0 end;
   changes json[];
-  numbers bigint[];
 begin
-  select array_agg(change), array_agg(number) into changes, numbers from (
-    select number,
-      json_build_object(
-        'kind', kind, 'id', id,
-        'sound', case kind when 'sound' then (select to_json(sound) from private.copied_sound as sound where sound.id = change.id) end,
-        'category', case kind when 'category' then
-          (select to_json(category) from private.copied_category as category where category.id = change.id) end,
-        'home_section', case kind when 'home_section' then
-          (select to_json(section) from private.copied_home_section as section where section.id = change.id) end
-      ) as change
-    from private.catalogue_changes as change
-    where number > seen
-    order by number limit page_size
-  ) as page;
-  seen := greatest(seen, numbers[cardinality(numbers)]);
+  select array_agg(change order by number), greatest(seen, max(number)) into changes, seen
+    from private.changes_after(seen, 1000);
   return json_build_object(
     'data', coalesce(changes, '{}'),
     'next', concat_ws('.', feed.id, seen, case when began_at > seen then began_at end),
@@ -2081,7 +2169,9 @@ end
 $$;
 
 create function public.list_catalogue_changes(filters jsonb default '{}') returns json
-language sql stable set search_path = '' as $$ select private.list_catalogue_changes((filters #>> '{}')::jsonb ->> 'since') $$;
+language sql stable set search_path = '' as $$
+  select private.list_catalogue_changes((filters #>> '{}')::jsonb ->> 'since')
+$$;
 comment on function public.list_catalogue_changes is
   'Returns catalogue changes, oldest first: {data, next, has_more, reset}. "filters" is {"since": last "next"} or {}.';
 
@@ -2126,8 +2216,8 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency records and listening days '
-  'after 31 days, and changes of removed rows after 90 days.';
+  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency '
+  'records and listening days after 31 days, and changes of removed rows after 90 days.';
 
 -- supabase/schemas/56_progress.sql
 
@@ -2338,17 +2428,20 @@ begin
 end
 $$;
 create trigger api_keys_keep_revoked before update of revoked_at on private.api_keys for each row
-  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function private.keep_revoked();
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+  execute function private.keep_revoked();
 
 create function private.base62_digit(value bigint) returns text language sql immutable set search_path = '' as $$
   select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
 $$;
 
 create function private.random_base62(length integer) returns text language sql volatile set search_path = '' as $$
-  select string_agg(private.base62_digit(get_byte(bytes, place)), '') from (
-    select bytes, place from extensions.gen_random_bytes(2 * length) as bytes, generate_series(0, 2 * length - 1) as place
+  with random as (select extensions.gen_random_bytes(2 * length) as bytes),
+  digits as (
+    select get_byte(bytes, place) as digit from random cross join generate_series(0, 2 * length - 1) as place
     where get_byte(bytes, place) < 248 limit length
-  ) as kept
+  )
+  select string_agg(private.base62_digit(digit), '') from digits
 $$;
 
 create function private.api_key_checksum(body text) returns text language sql immutable set search_path = '' as $$
@@ -2370,10 +2463,11 @@ begin
   end if;
   api_key := body || private.api_key_checksum(body);
   key_prefix := left(api_key, 16);
-  select (array_agg(id))[1], count(*) into owner_id, owners from public.customers where lower(email) = lower(btrim(owner_email));
+  select (array_agg(id))[1], count(*) into owner_id, owners
+    from public.customers where lower(email) = lower(btrim(owner_email));
   if owners <> 1 then
-    raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an address that no '
-      'other customer has.', owners, owner_email;
+    raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an '
+      'address that no other customer has.', owners, owner_email;
   end if;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
     values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
@@ -2398,7 +2492,8 @@ end
 $$;
 comment on function admin.revoke_api_key is 'Revokes the key with this prefix, effective from the next request.';
 
-create function private.owner_of_live_key(hash text) returns uuid language plpgsql volatile security definer set search_path = '' as $$
+create function private.owner_of_live_key(hash text) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   live private.api_keys;
 begin
@@ -2407,8 +2502,11 @@ begin
       join public.customers as owner on owner.id = key.owner_id
       join auth.users as account on account.id = key.owner_id
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
-      and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
-  if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute' and current_setting('transaction_read_only') = 'off' then
+      and owner.is_active and account.deleted_at is null
+      and (account.banned_until is null or account.banned_until <= now());
+  if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute'
+    and current_setting('transaction_read_only') = 'off'
+  then
     -- Does not wait for a locked row, because the concurrent request stores nearly the same time.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
@@ -2417,7 +2515,8 @@ begin
 end
 $$;
 
-create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
+create function private.rpc_statement(operation text, arguments jsonb) returns text
+language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
       select string_agg(
@@ -2447,7 +2546,8 @@ begin
     raise exception 'This API key is unknown, revoked or expired.' using errcode = 'PT401';
   end if;
   if statement is null then
-    raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
+    raise exception 'There is no operation "%" with these arguments.', operation
+      using errcode = 'invalid_parameter_value';
   end if;
   -- The service counts plays. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then
@@ -2465,8 +2565,9 @@ grant execute on function private.owner_of_live_key, private.rpc_statement, publ
 
 -- supabase/schemas/61_export.sql
 
-create function private.export_account(out api_keys json, out play_receipts json, out listening_days json, out progress json)
-language sql stable security definer set search_path = '' as $$
+create function private.export_account(
+  out api_keys json, out play_receipts json, out listening_days json, out progress json
+) language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
       select json_build_object('name', name, 'key_prefix', key_prefix)
@@ -2478,7 +2579,8 @@ language sql stable security definer set search_path = '' as $$
     )),
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day)),
     to_json(array(
-      select json_build_object('sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
+      select json_build_object(
+        'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
       from public.progress as own where user_id = auth.uid() order by own.updated_at desc, sound_id
     ))
 $$;
@@ -2501,7 +2603,8 @@ create function public.export_account() returns json language sql stable set sea
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
-comment on function public.export_account is 'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
+comment on function public.export_account is
+  'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
 
 grant execute on function private.export_account, public.export_account to authenticated;
 
@@ -2528,90 +2631,130 @@ comment on column admin.api_keys.state is
 comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
 create view admin.unused_files with (security_invoker = true) as
-  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
-  from storage.objects
-  where bucket_id in ('audio', 'covers') and name !~ '(^|/)\.emptyFolderPlaceholder$' and not exists (
-    select from (select 'audio', audio_path from public.sounds union all select 'covers', cover_image_path from public.sounds) as used (bucket, path)
-    where used.bucket = bucket_id and path = case bucket_id when 'covers' then regexp_replace(name, '\.256\.webp$', '') else name end
+  with used as (
+    select 'audio' as bucket, audio_path as path from public.sounds
+    union all
+    select 'covers', cover_image_path from public.sounds
+  ),
+  uploaded as (
+    select id, bucket_id, name, metadata, created_at,
+      case bucket_id when 'covers' then regexp_replace(name, '\.256\.webp$', '') else name end as path
+    from storage.objects
+    where bucket_id in ('audio', 'covers') and name !~ '(^|/)\.emptyFolderPlaceholder$'
   )
+  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes,
+    created_at as uploaded_at, id
+  from uploaded
+  where not exists (select from used where bucket = bucket_id and used.path = uploaded.path)
   order by bucket, name;
 comment on view admin.unused_files is
   'Files that neither visible nor hidden sounds use, with their small versions. Delete them as in docs/admin.md.';
 
-create view admin.catalogue_problems with (security_invoker = true) as
-  with files as (
-    select sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
-    from public.sounds as sound
-      cross join lateral (values
-        ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
-        ('cover', 'cover_image_path', sound.cover_image_path, 'covers', '\.(avif|jpe?g|png|webp)$')
-      ) as wanted (what, column_name, path, bucket, extensions)
-      left join storage.objects as object on object.bucket_id = wanted.bucket and object.name = wanted.path
-    where sound.is_active and wanted.path is not null
-  ),
-  active_sounds as (
-    select section.id as section_id, shown.ids, cardinality(shown.ids) as count
-    from public.home_sections as section cross join lateral private.sounds_of_section(section) as shown (ids) where is_active
-  )
+
+create view private.sound_problems with (security_invoker = true) as
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
-    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.' as how_to_mend
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
+      as how_to_mend
   from public.sounds where is_active and audio_path is null
-  union all select what || '_file_missing', format('sound "%s"', title), id,
-    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
-  from files where not is_there
-  union all select what || '_file_has_wrong_type', format('sound "%s"', title), id,
-    format(
-      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its name in %s.',
-      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end, column_name
-    )
-  from files
-  where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
-    or path !~* extensions)
+
   union all select 'sound_without_duration', format('sound "%s"', title), id,
     'Enter the length of its audio in seconds in duration_sec.'
   from public.sounds where is_active and duration_sec is null
-  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
-    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
-  from storage.objects
-  where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
-  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
-    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
-  from admin.unused_files where private.is_file_path(name)
-  union all select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
-    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
-  from public.categories as child join public.categories as parent on parent.id = child.parent_id
-  where child.is_active and not parent.is_active
-  union all select 'category_without_sounds', format('category "%s"', slug), id,
-    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
-  from public.categories as category
-  where is_active and not exists (select from public.sounds where is_active and category = any (private.category_family(slug, true)))
-  union all select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end,
-    format('home section "%s"', slug), id,
-    case coalesce(rule_type, mode)
-      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
-      when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
-      when 'featured' then 'Set is_featured of some active sounds to true, '
-      else 'Set is_active of some sounds to true, '
-    end || 'or set is_active of the section to false.'
-  from public.home_sections join active_sounds on section_id = id where count = 0
-  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
-    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
-    'rule_value to NULL.'
-  from public.home_sections as section
-  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
-  union all select 'home_page_is_premium', 'home page', null,
-    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
-  from active_sounds join public.sounds on id = any (ids) having bool_and(is_premium)
+
   union all select 'premium_file_is_public', format('sound "%s"', title), sound.id,
-    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.', audio_path, bucket_id)
-  from public.sounds as sound join storage.objects on objects.name = audio_path join storage.buckets on buckets.id = bucket_id
+    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.',
+      audio_path, bucket_id)
+  from public.sounds as sound
+    join storage.objects on objects.name = audio_path
+    join storage.buckets on buckets.id = bucket_id
   where sound.is_premium and buckets.public
+
   union all select 'premium_file_is_free', format('sound "%s"', title), id,
     format('A sound that is free has the same file, "%s". Set is_premium of both to the same value.', audio_path)
   from public.sounds as sound
   where is_active and is_premium
-    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path)
-  order by 1, 2, 3;
+    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path);
+
+create view private.named_file with (security_invoker = true) as
+  select sound.id as sound_id, sound.title, named.*, object.id is not null as is_there,
+    object.metadata ->> 'mimetype' as stored_type
+  from public.sounds as sound
+    cross join lateral (values
+      ('audio', 'audio', 'audio_path', audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
+      ('cover', 'covers', 'cover_image_path', cover_image_path, 'image', '\.(avif|jpe?g|png|webp)$')
+    ) as named (what, bucket, column_name, path, kind, extensions)
+    left join storage.objects as object on object.bucket_id = bucket and object.name = path
+  where sound.is_active and path is not null;
+comment on view private.named_file is 'Files that active sounds name, with the type that Storage has for them.';
+
+create view private.file_problems with (security_invoker = true) as
+  select what || '_file_missing' as problem, format('sound "%s"', title) as concerns, sound_id as id,
+    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.',
+      bucket, path, column_name) as how_to_mend
+  from private.named_file where not is_there
+
+  union all select what || '_file_has_wrong_type', format('sound "%s"', title), sound_id,
+    format('The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and '
+      'enter its name in %s.', path, bucket, coalesce(stored_type, 'unknown'),
+      case what when 'audio' then 'a recording' else 'a picture' end, column_name)
+  from private.named_file
+  where is_there and (split_part(stored_type, '/', 1) is distinct from kind or path !~* extensions)
+
+  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
+  from storage.objects
+  where bucket_id in ('audio', 'covers') and not private.is_file_path(name)
+    and name !~ '(^|/)\.emptyFolderPlaceholder$'
+
+  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
+  from admin.unused_files where private.is_file_path(name);
+
+create view private.category_problems with (security_invoker = true) as
+  select 'active_category_under_inactive_parent' as problem, format('category "%s"', child.slug) as concerns, child.id,
+    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
+      as how_to_mend
+  from public.categories as child join public.categories as parent on parent.id = child.parent_id
+  where child.is_active and not parent.is_active
+
+  union all select 'category_without_sounds', format('category "%s"', slug), id,
+    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
+  from public.categories
+  where is_active and not exists (
+    select from public.sounds where is_active and category = any (private.category_family(slug, true)));
+
+create view private.section_problems with (security_invoker = true) as
+  with shown as (
+    select section.*, private.sounds_of_section(section) as sound_ids
+    from public.home_sections as section where is_active
+  )
+  select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end as problem,
+    format('home section "%s"', slug) as concerns, id,
+    case coalesce(rule_type, mode)
+      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
+      when 'category' then
+        format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
+      when 'featured' then 'Set is_featured of some active sounds to true, '
+      else 'Set is_active of some sounds to true, '
+    end || 'or set is_active of the section to false.' as how_to_mend
+  from shown where cardinality(sound_ids) = 0
+
+  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
+    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type '
+    'and rule_value to NULL.'
+  from public.home_sections as section
+  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+
+  union all select 'home_page_is_premium', 'home page', null,
+    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
+  from shown join public.sounds on sounds.id = any (sound_ids) having bool_and(is_premium);
+
+create view admin.catalogue_problems with (security_invoker = true) as
+  select * from private.sound_problems
+  union all select * from private.file_problems
+  union all select * from private.category_problems
+  union all select * from private.section_problems
+  order by problem, concerns, id;
 comment on view admin.catalogue_problems is
   'Unused files, and problems that listeners notice, each with its fix. Of hidden sounds, only public premium files.';
 comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
@@ -2634,10 +2777,12 @@ create view admin.home_explained with (security_invoker = true) as
   shown as (
     select section.id as section_id, sound.id as sound_id, sound.position
     from public.home_sections as section
-      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position) where section.is_active
+      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position)
+    where section.is_active
   ),
   sections as (
-    select *, case when is_active then row_number() over (partition by is_active order by sort_order, created_at, id) end as section_position
+    select *, case when is_active then
+      row_number() over (partition by is_active order by sort_order, created_at, id) end as section_position
     from public.home_sections
   )
   select section_position, section.slug as section,
@@ -2693,8 +2838,8 @@ begin
   end if;
   select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
   if section.mode is distinct from 'manual' then
-    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type and rule_value '
-      'to NULL.', slug;
+    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type '
+      'and rule_value to NULL.', slug;
   end if;
   return query
     with played as (
@@ -2711,8 +2856,8 @@ begin
     select * from played order by place;
   get diagnostics found_sounds = row_count;
   if found_sounds < sounds then
-    raise exception 'Only % active sounds were played in the last % days, so the section stays as it is. Ask for fewer sounds, or look '
-      'back on more days.', found_sounds, days;
+    raise exception 'Only % active sounds were played in the last % days, so the section stays as it is. Ask for fewer '
+      'sounds, or look back on more days.', found_sounds, days;
   end if;
 end
 $$;
@@ -2723,19 +2868,20 @@ create function admin.arrange_section(slug text, titles text[]) returns table (p
 language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
-  section constant uuid := (select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
+  section constant uuid := (
+    select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
   problems text;
 begin
+  with wanted_titles as (
+    select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
+    from unnest(titles) as wanted group by wanted
+  )
   select string_agg(
       case when named > 1 then format('"%s" is named %s times', wanted, named)
         else format('"%s" is the title of %s sounds', coalesce(wanted, 'NULL'), found) end,
       ', ' order by wanted
     ) into problems
-    from (
-      select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
-      from unnest(titles) as wanted group by wanted
-    ) as checked
-    where named > 1 or found <> 1;
+    from wanted_titles where named > 1 or found <> 1;
   if section is null then
     raise exception 'No home section "%" has mode manual.', slug;
   elsif coalesce(cardinality(titles), 0) = 0 then
@@ -2751,7 +2897,9 @@ begin
         from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
         returning sound_id, position
     )
-    select (position / 10)::integer, sounds.title, sounds.id from arranged join public.sounds on sounds.id = sound_id order by position;
+    select (position / 10)::integer, sounds.title, sounds.id
+    from arranged join public.sounds on sounds.id = sound_id
+    order by position;
 end
 $$;
 comment on function admin.arrange_section is
@@ -2764,7 +2912,8 @@ declare
   minute constant timestamptz := date_trunc('minute', moment);
 begin
   if (minute between now() + interval '30 seconds' and now() + interval '364 days') is not true then
-    raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.', coalesce(moment::text, 'NULL');
+    raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.',
+      coalesce(moment::text, 'NULL');
   elsif to_regprocedure('cron.schedule(text, text, text)') is null then
     raise exception 'Supabase Cron is off. Switch it on under Integrations.';
   end if;
@@ -2789,21 +2938,31 @@ begin
   end if;
 end
 $$;
+create function private.next_run(schedule text) returns timestamptz
+language sql stable set search_path = '' as $$
+  with parsed as (select string_to_array(schedule, ' ', '*')::integer[] as fields),
+  days as (
+    select day, fields
+    from parsed cross join generate_series(
+      date_trunc('day', now() at time zone 'UTC'), now() at time zone 'UTC' + interval '8 years', '1 day') as day
+  ),
+  runs as (
+    select (day + make_interval(hours => fields[2], mins => fields[1])) at time zone 'UTC' as due from days
+    where extract(day from day) = fields[3] and extract(month from day) = fields[4]
+  )
+  select min(due) from runs where due >= date_trunc('minute', now())
+$$;
+comment on function private.next_run is
+  'Returns the next run of a job that runs once a year ("minute hour day month *").';
+
 create view admin.scheduled with (security_invoker = true) as
-  select job,
-    case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
-      select min(due) from (
-        select (day + make_interval(hours => fields[2], mins => fields[1])) at time zone 'UTC' as due
-        from (select string_to_array(schedule, ' ', '*')::integer[] as fields) as parsed
-          -- Eight years include a 29 February.
-          cross join generate_series(date_trunc('day', now() at time zone 'UTC'), now() + interval '8 years', '1 day') as day
-        where extract(day from day) = fields[3] and extract(month from day) = fields[4]
-      ) as occurrence where due >= date_trunc('minute', now())
-    ) end as due_at, schedule, is_active, command
+  select job, case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then private.next_run(schedule) end as due_at,
+    schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
 comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
-comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
+comment on column admin.scheduled.due_at is
+  'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
 
 
 create view admin.plays_by_day with (security_invoker = true) as
@@ -2814,8 +2973,12 @@ comment on view admin.plays_by_day is 'Number of plays of each sound on each day
 comment on column admin.plays_by_day.day is 'Day on which the sound was played, even if an app sent the play later.';
 
 create view admin.most_played with (security_invoker = true) as
-  select sound_id, year.title, coalesce(week.listeners, 0) as listeners_7_days, coalesce(month.listeners, 0) as listeners_30_days,
-    year.listeners as listeners_365_days, coalesce(week.plays, 0) as plays_7_days, coalesce(month.plays, 0) as plays_30_days,
+  select sound_id, year.title,
+    coalesce(week.listeners, 0) as listeners_7_days,
+    coalesce(month.listeners, 0) as listeners_30_days,
+    year.listeners as listeners_365_days,
+    coalesce(week.plays, 0) as plays_7_days,
+    coalesce(month.plays, 0) as plays_30_days,
     year.plays as plays_365_days
   from admin.top_sounds(365) as year
     left join admin.top_sounds(30) as month using (sound_id)
@@ -2825,15 +2988,20 @@ comment on view admin.most_played is
   'Listeners and plays of each sound in the last 7, 30 and 365 days, today included. Ordered by listeners_30_days.';
 comment on column admin.most_played.listeners_30_days is 'Number of accounts that played the sound. Each counts once.';
 
+create function private.days_since(first_day date) returns setof date language sql stable set search_path = '' as $$
+  select day::date from generate_series(first_day::timestamp, now() at time zone 'UTC', interval '1 day') as day
+$$;
+comment on function private.days_since is 'Returns the days (UTC) from a first day, which may be null, until today.';
+
 create view admin.listeners_by_day with (security_invoker = true) as
-  select series.day::date as day, coalesce(listeners, 0) as listeners
-  from generate_series((select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', '1 day') as series (day)
-    left join private.listeners_by_day as counted on counted.day = series.day
-  order by series.day desc;
+  select day, coalesce(listeners, 0) as listeners
+  from private.days_since((select min(day) from private.listeners_by_day)) as day
+    left join private.listeners_by_day using (day)
+  order by day desc;
 comment on view admin.listeners_by_day is 'Number of users who played a sound on each day (UTC), latest day first.';
 
 create view admin.accounts_by_day with (security_invoker = true) as
-  with sign_ups as (
+  with events as (
     select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
     from public.customers where email is null or email not like '%@doctor.invalid'
     union all select signed_up_on, 1, 0, 0 from private.deleted_accounts
@@ -2841,11 +3009,12 @@ create view admin.accounts_by_day with (security_invoker = true) as
     union all select deleted_on, 0, 0, 1 from private.deleted_accounts
     union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
   )
-  select series.day::date as day, coalesce(sum(sign_ups), 0)::bigint as sign_ups, coalesce(sum(active), 0)::bigint as active,
+  select day,
+    coalesce(sum(sign_ups), 0)::bigint as sign_ups,
+    coalesce(sum(active), 0)::bigint as active,
     coalesce(sum(deleted), 0)::bigint as deleted
-  from generate_series((select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day') as series (day)
-    left join sign_ups on sign_ups.day = series.day
-  group by series.day order by series.day desc;
+  from private.days_since((select min(day) from events)) as day left join events using (day)
+  group by day order by day desc;
 comment on view admin.accounts_by_day is 'Sign-ups, active and deleted accounts on each day (UTC), latest day first.';
 comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, including accounts that were deleted later.';
 comment on column admin.accounts_by_day.active is
@@ -2869,7 +3038,8 @@ comment on column public.imported_sounds.checksum is 'SHA-256 hash of the last i
 comment on column public.imported_sounds.said is 'Columns that sounds.csv set. They stay until it sets other values.';
 
 alter table public.imported_sounds enable row level security;
-create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated
+  using (false) with check (false);
 
 create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
@@ -2885,7 +3055,8 @@ comment on column public.imported_files.audio_checksum is
 comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
 
 alter table public.imported_files enable row level security;
-create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated
+  using (false) with check (false);
 
 create table public.imports (
   source text primary key,
@@ -2900,10 +3071,12 @@ comment on column public.imports.answers is 'Category slugs that were chosen at 
 comment on column public.imports.sheet is 'True if the last import had a sounds.csv.';
 
 alter table public.imports enable row level security;
-create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated
+  using (false) with check (false);
 grant select, insert, update on public.imported_sounds, public.imported_files, public.imports to service_role;
 
-create function private.refresh_vocabulary() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.refresh_vocabulary() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   refresh materialized view concurrently private.vocabulary;
   return null;
@@ -2940,7 +3113,8 @@ begin
 end
 $$;
 comment on function public.validate_sounds is
-  'Returns index and message of rows that the table sounds rejects. Ignores categories, because an import may create them.';
+  'Returns index and message of rows that the table sounds rejects. Ignores categories, because an import may create '
+  'them.';
 
 grant execute on function public.validate_sounds to service_role;
 
@@ -2952,13 +3126,16 @@ language sql stable security definer set search_path = '' as $$
 $$;
 comment on function private.is_doctors_account is 'Returns true for an account that npm run doctor created.';
 
-create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
+create function private.doctor_report() returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
   upkeep jsonb;
 begin
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations' into migrations;
+    execute $versions$
+      select coalesce(jsonb_agg(version order by version), '[]') from supabase_migrations.schema_migrations $versions$
+      into migrations;
   end if;
   if to_regclass('cron.job') is not null then
     execute $job$
@@ -2976,11 +3153,14 @@ begin
     'tables_without_row_security', (
       select coalesce(jsonb_agg(oid::regclass::text order by oid::regclass::text), '[]') from pg_class
       where relkind in ('r', 'p') and not relrowsecurity
-        and (relnamespace in ('public'::regnamespace, 'private'::regnamespace) or oid in ('storage.objects'::regclass, 'storage.buckets'::regclass))
+        and (relnamespace in ('public'::regnamespace, 'private'::regnamespace)
+          or oid in ('storage.objects'::regclass, 'storage.buckets'::regclass))
     ),
     'triggers', (
-      select jsonb_object_agg(tgname, jsonb_build_object('table', tgrelid::regclass::text, 'is_on', tgenabled in ('O', 'A')))
-      from pg_trigger where not tgisinternal and tgfoid in (select oid from pg_proc where pronamespace = 'private'::regnamespace)
+      select jsonb_object_agg(
+        tgname, jsonb_build_object('table', tgrelid::regclass::text, 'is_on', tgenabled in ('O', 'A')))
+      from pg_trigger join pg_proc on pg_proc.oid = tgfoid
+      where not tgisinternal and pronamespace = 'private'::regnamespace
     ),
     'file_policies', (
       select coalesce(jsonb_agg(jsonb_build_object('name', polname, 'rule',
@@ -2992,9 +3172,11 @@ begin
 end
 $$;
 
-create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
+create function public.doctor_report() returns jsonb
+language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers and policies on files. For npm run doctor only.';
+  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers and policies '
+  'on files. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
@@ -3007,9 +3189,11 @@ language sql stable set search_path = '' as $$ select private.doctor_session_add
 comment on function public.doctor_session_addresses is
   'Returns the sign-in IP addresses of a doctor account, oldest first. For npm run doctor only.';
 
-create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
+create function private.doctor_issue_key(account uuid) returns text
+language sql volatile security definer set search_path = '' as $$
   select issued.api_key
-    from auth.users as owner cross join admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
+    from auth.users as owner
+      cross join admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
     where owner.id = account and private.is_doctors_account(account)
 $$;
 
@@ -3018,14 +3202,16 @@ language sql volatile set search_path = '' as $$ select private.doctor_issue_key
 comment on function public.doctor_issue_key is
   'Issues a ten-minute API key for a doctor account; returns null for others. For npm run doctor only.';
 
-create function private.doctor_revoke_keys(account uuid) returns bigint language sql volatile security definer set search_path = '' as $$
+create function private.doctor_revoke_keys(account uuid) returns bigint
+language sql volatile security definer set search_path = '' as $$
   select count(*) from private.api_keys as key cross join admin.revoke_api_key(key.key_prefix)
     where key.owner_id = account and private.is_doctors_account(account)
 $$;
 
 create function public.doctor_revoke_keys(account uuid) returns bigint
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_keys(account) $$;
-comment on function public.doctor_revoke_keys is 'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
+comment on function public.doctor_revoke_keys is
+  'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
 
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
@@ -3036,8 +3222,12 @@ create function public.replica_lag_seconds() returns double precision language s
 $$;
 comment on function public.replica_lag_seconds is 'Returns the lag of the read replica, or null at the primary.';
 
-grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
-  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_keys, public.doctor_revoke_keys, public.replica_lag_seconds
+grant execute on function
+  private.doctor_report, public.doctor_report,
+  private.doctor_session_addresses, public.doctor_session_addresses,
+  private.doctor_issue_key, public.doctor_issue_key,
+  private.doctor_revoke_keys, public.doctor_revoke_keys,
+  public.replica_lag_seconds
   to service_role;
 
 -- supabase/schemas/80_private_tables.sql
@@ -3049,7 +3239,8 @@ begin
   for private_table in select oid from pg_class where relnamespace = 'private'::regnamespace and relkind = 'r' loop
     execute format('alter table %s enable row level security', private_table);
     execute format(
-      'create policy "Nobody reaches this table" on %s for all to anon, authenticated, service_role using (false) with check (false)',
+      'create policy "Nobody reaches this table" on %s for all to anon, authenticated, service_role '
+      'using (false) with check (false)',
       private_table
     );
   end loop;
@@ -3072,7 +3263,8 @@ insert into public.customers
   select customer.* from auth.users as account, private.customer_of(account) as customer
   on conflict (id) do nothing;
 update auth.users
-  set email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '', phone_change_token = ''
+  set email_change = '', email_change_token_new = '', email_change_token_current = '',
+    phone_change = '', phone_change_token = ''
   where email_change <> '' or phone_change <> '';
 update auth.identities set identity_data = identity_data
   where provider <> 'email' and identity_data ? 'email' and identity_data ->> 'email_verified' is distinct from 'true';
@@ -3091,6 +3283,7 @@ begin
   end if;
 exception
   when others then
-    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
+    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every '
+      'hour.', sqlerrm;
 end
 $$;

@@ -37,10 +37,15 @@ $$;
 
 -- Uses PL/pgSQL, because a function in SQL with a search_path takes six times as long.
 create function private.iso_time(moment timestamptz) returns text
-language plpgsql stable set search_path = '' as $$ begin return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); end $$;
+language plpgsql stable set search_path = '' as $$
+begin
+  return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+end
+$$;
 comment on function private.iso_time is 'Formats a time as in API responses, for example 2026-06-23T09:30:00.000Z.';
 
-create function private.is_proper_name(value text, max_length integer) returns boolean language sql immutable set search_path = '' as $$
+create function private.is_proper_name(value text, max_length integer) returns boolean
+language sql immutable set search_path = '' as $$
   select char_length(value) <= max_length
     and value ~ '^[^\s\uFEFF]' and value ~ '[^\s\uFEFF]$'
     and value ~ '[^\s\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]'
@@ -58,7 +63,8 @@ language sql immutable set search_path = '' as $$ select regexp_replace(value, '
 comment on function private.trimmed is 'Removes white space (see private.is_proper_name) from both ends of a text.';
 
 -- Functions about the caller's data call this first, because an access token outlives its account by up to an hour.
-create function private.require_account() returns void language plpgsql stable security definer set search_path = '' as $$
+create function private.require_account() returns void
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if not exists (select from auth.users where id = auth.uid() and deleted_at is null) then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
@@ -67,7 +73,8 @@ begin
   end if;
 end
 $$;
-comment on function private.require_account is 'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
+comment on function private.require_account is
+  'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.

@@ -2,7 +2,8 @@
 
 -- Rejects a session that has ended, because its access token lives on for up to an hour, in which a thief could end
 -- all other sessions.
-create function private.current_session() returns uuid language plpgsql stable security definer set search_path = '' as $$
+create function private.current_session() returns uuid
+language plpgsql stable security definer set search_path = '' as $$
 declare
   current_id constant uuid := (
     select id from auth.sessions
@@ -38,19 +39,24 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   current_id uuid;
 begin
-  perform from auth.users where id = auth.uid() for no key update; -- otherwise two sessions could end each other at once
+  -- Locks the account, otherwise two sessions could end each other at once.
+  perform from auth.users where id = auth.uid() for no key update;
   current_id := private.current_session();
-  delete from auth.sessions where user_id = auth.uid() and (id = ended_session or ended_session is null and id <> current_id);
+  delete from auth.sessions
+    where user_id = auth.uid() and (id = ended_session or (ended_session is null and id <> current_id));
   return found;
 end
 $$;
 
 create function public.list_sessions() returns json
 language sql stable set search_path = '' as $$ select private.list_sessions() $$;
-comment on function public.list_sessions is 'Returns the sessions of the caller that have not expired, last used first.';
+comment on function public.list_sessions is
+  'Returns the sessions of the caller that have not expired, last used first.';
 
 create function public.end_sessions(ended_session uuid default null) returns boolean
 language sql volatile set search_path = '' as $$ select private.end_sessions(ended_session) $$;
-comment on function public.end_sessions is 'Ends a session of the caller, by default all others. Returns false if there is none.';
+comment on function public.end_sessions is
+  'Ends a session of the caller, by default all others. Returns false if there is none.';
 
-grant execute on function private.list_sessions, public.list_sessions, private.end_sessions, public.end_sessions to authenticated;
+grant execute on function private.list_sessions, public.list_sessions to authenticated;
+grant execute on function private.end_sessions, public.end_sessions to authenticated;

@@ -2,8 +2,10 @@
 
 create table public.categories (
   id uuid primary key default gen_random_uuid(),
-  slug text not null unique constraint category_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
-  name text not null constraint category_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(name, 200)),
+  slug text not null unique
+    constraint category_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
+  name text not null
+    constraint category_name_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(name, 200)),
   description text constraint category_description_is_not_blank_and_has_at_most_5000_chars
     check (char_length(description) <= 5000 and description ~ '\S'),
   parent_id uuid constraint category_is_not_its_own_parent check (parent_id <> id),
@@ -15,7 +17,8 @@ create table public.categories (
     foreign key (parent_id) references public.categories (id) on delete no action
 );
 create index categories_parent_id on public.categories (parent_id);
-create index categories_words on public.categories using gin (private.search_vector(name || ' ' || slug, null, null, null));
+create index categories_words on public.categories
+  using gin (private.search_vector(name || ' ' || slug, null, null, null));
 comment on table public.categories is
   'Intentions and sub-intentions. A row with a parent_id is a sub-intention, which cannot have children.';
 comment on column public.categories.slug is
@@ -25,8 +28,10 @@ comment on column public.categories.sort_order is 'Display order, smaller number
 comment on column public.categories.is_active is 'False hides the category and its sub-intentions, but not its sounds.';
 
 create trigger categories_serialize_writers
-  before insert or update or delete or truncate on public.categories for each statement execute function private.lock_catalogue();
-create trigger categories_set_updated_at before update on public.categories for each row when (old.* is distinct from new.*)
+  before insert or update or delete or truncate on public.categories for each statement
+  execute function private.lock_catalogue();
+create trigger categories_set_updated_at before update on public.categories for each row
+  when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
 -- Locks the parent, so that it cannot become a child in a concurrent transaction.
@@ -52,7 +57,9 @@ create trigger categories_check_depth
 
 -- Runs as definer, because a policy that reads its own table would recurse.
 create function private.is_category_active(category_id uuid) returns boolean
-language sql stable security definer set search_path = '' as $$ select is_active from public.categories where id = category_id $$;
+language sql stable security definer set search_path = '' as $$
+  select is_active from public.categories where id = category_id
+$$;
 
 alter table public.categories enable row level security;
 create policy "Users read active categories" on public.categories for select to authenticated
@@ -86,15 +93,20 @@ language sql stable security definer set search_path = '' set enable_seqscan = o
   select to_json(array(select category from private.category as category))
 $$;
 
-create function public.list_categories() returns json language sql stable set search_path = '' as $$ select private.list_categories() $$;
+create function public.list_categories() returns json
+language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
 -- Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
+declare
+  parent constant uuid := (select id from public.categories where slug = category_slug);
 begin
-  return category_slug || case when include_children then
-    array(select slug from public.categories where parent_id = (select id from public.categories where slug = category_slug)) end;
+  if include_children then
+    return category_slug || array(select slug from public.categories where parent_id = parent);
+  end if;
+  return array[category_slug];
 end
 $$;
 

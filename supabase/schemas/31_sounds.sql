@@ -20,23 +20,32 @@ comment on function private.is_waveform is 'Accepts 200 integers from 0 to 100.'
 
 create table public.sounds (
   id uuid primary key default gen_random_uuid(),
-  title text not null constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
+  title text not null
+    constraint title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   description text
-    constraint description_is_not_blank_and_has_at_most_5000_characters check (char_length(description) <= 5000 and description ~ '\S'),
+    constraint description_is_not_blank_and_has_at_most_5000_characters
+      check (char_length(description) <= 5000 and description ~ '\S'),
   bowl_note text
-    constraint bowl_note_is_not_blank_and_has_at_most_20_characters check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
-  frequency_hz numeric constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
-  duration_sec numeric constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
+    constraint bowl_note_is_not_blank_and_has_at_most_20_characters
+      check (char_length(bowl_note) <= 20 and bowl_note ~ '\S'),
+  frequency_hz numeric
+    constraint frequency_hz_is_above_0_and_at_most_100000 check (frequency_hz > 0 and frequency_hz <= 100000),
+  duration_sec numeric
+    constraint duration_sec_is_above_0_and_at_most_one_day check (duration_sec > 0 and duration_sec <= 86400),
   category text,
   tags text[] constraint tags_are_at_most_50_trimmed_words_of_1_to_100_characters check (private.are_tags(tags)),
   cover_image_path text
     constraint cover_image_path_has_url_safe_characters_and_an_extension check (private.is_file_path(cover_image_path)),
-  audio_path text constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
-  loudness_lufs numeric constraint loudness_lufs_lies_between_minus_100_and_50 check (loudness_lufs between -100 and 50),
-  true_peak_dbtp numeric constraint true_peak_dbtp_lies_between_minus_200_and_50 check (true_peak_dbtp between -200 and 50),
+  audio_path text
+    constraint audio_path_has_url_safe_characters_and_an_extension check (private.is_file_path(audio_path)),
+  loudness_lufs numeric
+    constraint loudness_lufs_lies_between_minus_100_and_50 check (loudness_lufs between -100 and 50),
+  true_peak_dbtp numeric
+    constraint true_peak_dbtp_lies_between_minus_200_and_50 check (true_peak_dbtp between -200 and 50),
   waveform smallint[] constraint waveform_has_200_integers_from_0_to_100 check (private.is_waveform(waveform)),
   cover_placeholder text
-    constraint cover_placeholder_is_a_thumbhash_in_base64 check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
+    constraint cover_placeholder_is_a_thumbhash_in_base64
+      check (cover_placeholder ~ '^([A-Za-z0-9+/]{4}){2,10}([A-Za-z0-9+/]{2,3}={1,2})?$'),
   is_featured boolean not null default false,
   is_premium boolean not null default false,
   is_active boolean not null default true,
@@ -48,15 +57,18 @@ create table public.sounds (
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
   search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
-  search_vector tsvector not null generated always as (private.search_vector(title, category, tags, description)) stored,
+  search_vector tsvector not null
+    generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
 -- Indexes in list order cover filters and id, so that a page needs only the index. They include the title for searches
 -- of one or two letters, which no trigram index supports (11 ms for 100,000 sounds).
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_featured on public.sounds (is_featured, list_rank, created_at) include (id, search_title) where is_active;
-create index sounds_category on public.sounds (category, list_rank, created_at) include (id, search_title, is_active, is_featured);
+create index sounds_featured on public.sounds (is_featured, list_rank, created_at)
+  include (id, search_title) where is_active;
+create index sounds_category on public.sounds (category, list_rank, created_at)
+  include (id, search_title, is_active, is_featured);
 create index sounds_category_featured on public.sounds (category, list_rank, created_at) include (id, search_title)
   where is_active and is_featured;
 create index sounds_newest on public.sounds (created_at) include (id) where is_active;
@@ -80,7 +92,8 @@ comment on column public.sounds.audio_path is 'Path of the file in the bucket au
 comment on column public.sounds.loudness_lufs is
   'Integrated loudness of the recording in LUFS (EBU R 128). npm run import measures it. Null for silence.';
 comment on column public.sounds.true_peak_dbtp is 'True peak of the recording in dBTP. npm run import measures it.';
-comment on column public.sounds.waveform is 'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
+comment on column public.sounds.waveform is
+  'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
 comment on column public.sounds.cover_placeholder is
   'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
@@ -99,19 +112,23 @@ grant select on public.sounds to authenticated;
 grant select, insert, update, delete on public.sounds to service_role;
 
 create trigger sounds_serialize_writers
-  before insert or update or delete or truncate on public.sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.sounds for each statement
+  execute function private.lock_catalogue();
 
 -- Converts empty texts, which the CSV import of the dashboard writes for empty cells, to null.
 create function private.empty_to_null() returns trigger language plpgsql set search_path = '' as $$
 declare
-  emptied constant jsonb := (select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title');
+  emptied constant jsonb := (
+    select jsonb_object_agg(key, null) from jsonb_each_text(to_jsonb(new)) where value = '' and key <> 'title');
 begin
   return case when emptied is null then new else jsonb_populate_record(new, emptied) end;
 end
 $$;
-create trigger sounds_empty_to_null before insert or update on public.sounds for each row execute function private.empty_to_null();
+create trigger sounds_empty_to_null before insert or update on public.sounds for each row
+  execute function private.empty_to_null();
 
-create trigger sounds_set_updated_at before update on public.sounds for each row execute function private.set_updated_at();
+create trigger sounds_set_updated_at before update on public.sounds for each row
+  execute function private.set_updated_at();
 
 -- Rejects a path that begins with the bucket, unless a folder in the bucket has that name and the file exists.
 create function private.refuse_bucket_in_path() returns trigger language plpgsql set search_path = '' as $$
@@ -128,8 +145,9 @@ end
 $$;
 create trigger sounds_refuse_bucket_in_audio_path before insert or update of audio_path on public.sounds for each row
   when (new.audio_path like 'audio/%') execute function private.refuse_bucket_in_path('audio_path', 'audio');
-create trigger sounds_refuse_bucket_in_cover_image_path before insert or update of cover_image_path on public.sounds for each row
-  when (new.cover_image_path like 'covers/%') execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
+create trigger sounds_refuse_bucket_in_cover_image_path before insert or update of cover_image_path on public.sounds
+  for each row when (new.cover_image_path like 'covers/%')
+  execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
 -- Removes the facts of a file when the sound gets another one, because facts of the wrong file are worse than none.
 create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
@@ -141,7 +159,8 @@ create trigger sounds_forget_audio_facts before update of audio_path on public.s
   when (old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform)
   execute function private.forget_facts('{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
 create trigger sounds_forget_cover_facts before update of cover_image_path on public.sounds for each row
-  when (old.cover_image_path is distinct from new.cover_image_path and old.cover_placeholder is not distinct from new.cover_placeholder)
+  when (old.cover_image_path is distinct from new.cover_image_path
+    and old.cover_placeholder is not distinct from new.cover_placeholder)
   execute function private.forget_facts('{"cover_placeholder": null}');
 
 -- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
@@ -167,13 +186,15 @@ create table private.former_positions (
 );
 comment on table private.former_positions is 'Positions of deleted and moved sounds, for clients that page from there.';
 
-create function private.keep_former_position() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.keep_former_position() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   insert into private.former_positions values (old.created_at, old.list_rank) on conflict (created_at) do nothing;
   return null;
 end
 $$;
-create trigger sounds_keep_position_of_deleted after delete on public.sounds for each row execute function private.keep_former_position();
+create trigger sounds_keep_position_of_deleted after delete on public.sounds for each row
+  execute function private.keep_former_position();
 create trigger sounds_keep_position_of_moved after update of created_at on public.sounds for each row
   when (old.created_at <> new.created_at) execute function private.keep_former_position();
 
@@ -183,7 +204,8 @@ create trigger sounds_keep_position_of_moved after update of created_at on publi
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare
-  taken tstzmultirange := coalesce(nullif(current_setting('sounds_service.taken_moments', true), ''), '{}')::tstzmultirange;
+  noted_before constant text := nullif(current_setting('sounds_service.taken_moments', true), '');
+  taken constant tstzmultirange := coalesce(noted_before, '{}')::tstzmultirange;
   run tstzrange;
   free timestamptz(3);
   steps integer := 0;
@@ -207,7 +229,8 @@ begin
   return new;
 end
 $$;
-create trigger sounds_assign_created_at_of_new before insert on public.sounds for each row when (new.created_at is not null)
+create trigger sounds_assign_created_at_of_new before insert on public.sounds for each row
+  when (new.created_at is not null)
   execute function private.assign_created_at();
 create trigger sounds_assign_created_at_of_moved
   before update of created_at on public.sounds for each row when (old.created_at is distinct from new.created_at)

@@ -10,11 +10,13 @@ comment on table public.favorites is
   'Favorite sounds of each customer. The favorite of a hidden sound reappears with the sound.';
 
 alter table public.favorites enable row level security;
-create policy "Users read their own favorites" on public.favorites for select to authenticated using (user_id = (select auth.uid()));
+create policy "Users read their own favorites" on public.favorites for select to authenticated
+  using (user_id = (select auth.uid()));
 -- Rejects hidden and missing sounds alike, because the inner query runs under the policies of sounds.
 create policy "Users add favorites of sounds they see" on public.favorites for insert to authenticated
   with check (user_id = (select auth.uid()) and exists (select from public.sounds where id = sound_id));
-create policy "Users remove their own favorites" on public.favorites for delete to authenticated using (user_id = (select auth.uid()));
+create policy "Users remove their own favorites" on public.favorites for delete to authenticated
+  using (user_id = (select auth.uid()));
 create policy "Tokens of other apps reach nothing" on public.favorites as restrictive to authenticated
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 -- Grants insert on sound_id only, because owner and time have defaults. Rows are never updated.

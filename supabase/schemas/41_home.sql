@@ -3,17 +3,22 @@
 create table public.home_sections (
   id uuid primary key default gen_random_uuid(),
   slug text not null unique constraint section_slug_is_lower_case_words_joined_by_hyphens check (private.is_slug(slug)),
-  title text not null constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
+  title text not null
+    constraint section_title_is_trimmed_visible_and_has_1_to_200_characters check (private.is_proper_name(title, 200)),
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
-  rule_type text constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  rule_value text constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
+  rule_type text
+    constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
+  rule_value text
+    constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
   rule_include_children boolean not null default false,
-  item_limit integer not null default 20 constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
+  item_limit integer not null default 20
+    constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
   is_active boolean not null default true,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type check ((mode = 'rule') = (rule_type is not null)),
+  constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
+    check ((mode = 'rule') = (rule_type is not null)),
   constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
     check ((rule_type is not distinct from 'category') = (rule_value is not null)),
   constraint rule_include_children_is_for_category_rules_only
@@ -38,8 +43,10 @@ grant select on public.home_sections to authenticated;
 grant select, insert, update, delete on public.home_sections to service_role;
 
 create trigger home_sections_serialize_writers
-  before insert or update or delete or truncate on public.home_sections for each statement execute function private.lock_catalogue();
-create trigger home_sections_set_updated_at before update on public.home_sections for each row when (old.* is distinct from new.*)
+  before insert or update or delete or truncate on public.home_sections for each statement
+  execute function private.lock_catalogue();
+create trigger home_sections_set_updated_at before update on public.home_sections for each row
+  when (old.* is distinct from new.*)
   execute function private.set_updated_at();
 
 create table public.home_section_sounds (
@@ -57,13 +64,17 @@ comment on column public.home_section_sounds.position is
 
 alter table public.home_section_sounds enable row level security;
 -- Shows only picks of active sections and sounds, because the inner queries run under the policies of their tables.
-create policy "Users read picks of sections and sounds they see" on public.home_section_sounds for select to authenticated using (
-  exists (select from public.home_sections where id = section_id) and exists (select from public.sounds where id = sound_id));
+create policy "Users read picks of sections and sounds they see" on public.home_section_sounds
+  for select to authenticated using (
+    exists (select from public.home_sections where id = section_id)
+    and exists (select from public.sounds where id = sound_id)
+  );
 grant select on public.home_section_sounds to authenticated;
 grant select, insert, update, delete on public.home_section_sounds to service_role;
 
 create trigger home_section_sounds_serialize_writers
-  before insert or update or delete or truncate on public.home_section_sounds for each statement execute function private.lock_catalogue();
+  before insert or update or delete or truncate on public.home_section_sounds for each statement
+  execute function private.lock_catalogue();
 
 -- Uses static statements, because a connection plans them once and a page has many sections.
 create function private.sounds_of_section(section public.home_sections) returns uuid[]
@@ -80,7 +91,9 @@ begin
     return array(select id from public.sounds where is_active order by created_at desc limit section.item_limit);
   elsif section.rule_type = 'featured' then
     return array(
-      select id from public.sounds where is_active and is_featured order by list_rank desc, created_at desc limit section.item_limit);
+      select id from public.sounds where is_active and is_featured
+      order by list_rank desc, created_at desc limit section.item_limit
+    );
   else
     return array(
       select sound.id

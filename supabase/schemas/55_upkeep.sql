@@ -37,5 +37,5 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency records and listening days '
-  'after 31 days, and changes of removed rows after 90 days.';
+  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency '
+  'records and listening days after 31 days, and changes of removed rows after 90 days.';

@@ -26,7 +26,8 @@ begin
 end
 $$;
 create trigger api_keys_keep_revoked before update of revoked_at on private.api_keys for each row
-  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function private.keep_revoked();
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+  execute function private.keep_revoked();
 
 create function private.base62_digit(value bigint) returns text language sql immutable set search_path = '' as $$
   select substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (value % 62)::integer + 1, 1)
@@ -34,10 +35,12 @@ $$;
 
 -- Drops bytes of 248 (4 × 62) and more, so that all characters are equally likely.
 create function private.random_base62(length integer) returns text language sql volatile set search_path = '' as $$
-  select string_agg(private.base62_digit(get_byte(bytes, place)), '') from (
-    select bytes, place from extensions.gen_random_bytes(2 * length) as bytes, generate_series(0, 2 * length - 1) as place
+  with random as (select extensions.gen_random_bytes(2 * length) as bytes),
+  digits as (
+    select get_byte(bytes, place) as digit from random cross join generate_series(0, 2 * length - 1) as place
     where get_byte(bytes, place) < 248 limit length
-  ) as kept
+  )
+  select string_agg(private.base62_digit(digit), '') from digits
 $$;
 
 create function private.api_key_checksum(body text) returns text language sql immutable set search_path = '' as $$
@@ -60,10 +63,11 @@ begin
   end if;
   api_key := body || private.api_key_checksum(body);
   key_prefix := left(api_key, 16);
-  select (array_agg(id))[1], count(*) into owner_id, owners from public.customers where lower(email) = lower(btrim(owner_email));
+  select (array_agg(id))[1], count(*) into owner_id, owners
+    from public.customers where lower(email) = lower(btrim(owner_email));
   if owners <> 1 then
-    raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an address that no '
-      'other customer has.', owners, owner_email;
+    raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an '
+      'address that no other customer has.', owners, owner_email;
   end if;
   insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
     values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
@@ -88,7 +92,8 @@ end
 $$;
 comment on function admin.revoke_api_key is 'Revokes the key with this prefix, effective from the next request.';
 
-create function private.owner_of_live_key(hash text) returns uuid language plpgsql volatile security definer set search_path = '' as $$
+create function private.owner_of_live_key(hash text) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   live private.api_keys;
 begin
@@ -97,8 +102,11 @@ begin
       join public.customers as owner on owner.id = key.owner_id
       join auth.users as account on account.id = key.owner_id
     where key.key_hash = hash and key.revoked_at is null and (key.expires_at is null or key.expires_at > now())
-      and owner.is_active and account.deleted_at is null and (account.banned_until is null or account.banned_until <= now());
-  if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute' and current_setting('transaction_read_only') = 'off' then
+      and owner.is_active and account.deleted_at is null
+      and (account.banned_until is null or account.banned_until <= now());
+  if coalesce(live.last_used_at, '-infinity') < now() - interval '1 minute'
+    and current_setting('transaction_read_only') = 'off'
+  then
     -- Does not wait for a locked row, because the concurrent request stores nearly the same time.
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
@@ -109,7 +117,8 @@ $$;
 
 -- Puts only names from the catalogs into the statement. Values are parameters: $1 the arguments, $2 the owner, who is
 -- always the "player".
-create function private.rpc_statement(operation text, arguments jsonb) returns text language sql stable set search_path = '' as $$
+create function private.rpc_statement(operation text, arguments jsonb) returns text
+language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
       select string_agg(
@@ -140,7 +149,8 @@ begin
     raise exception 'This API key is unknown, revoked or expired.' using errcode = 'PT401';
   end if;
   if statement is null then
-    raise exception 'There is no operation "%" with these arguments.', operation using errcode = 'invalid_parameter_value';
+    raise exception 'There is no operation "%" with these arguments.', operation
+      using errcode = 'invalid_parameter_value';
   end if;
   -- The service counts plays. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then

@@ -1,6 +1,7 @@
 -- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
-create function private.export_account(out api_keys json, out play_receipts json, out listening_days json, out progress json)
-language sql stable security definer set search_path = '' as $$
+create function private.export_account(
+  out api_keys json, out play_receipts json, out listening_days json, out progress json
+) language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
       select json_build_object('name', name, 'key_prefix', key_prefix)
@@ -12,7 +13,8 @@ language sql stable security definer set search_path = '' as $$
     )),
     to_json(array(select day from private.listening_days where user_id = auth.uid() and listened order by day)),
     to_json(array(
-      select json_build_object('sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
+      select json_build_object(
+        'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
       from public.progress as own where user_id = auth.uid() order by own.updated_at desc, sound_id
     ))
 $$;
@@ -36,6 +38,7 @@ create function public.export_account() returns json language sql stable set sea
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())
 $$;
-comment on function public.export_account is 'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
+comment on function public.export_account is
+  'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
 
 grant execute on function private.export_account, public.export_account to authenticated;

@@ -22,90 +22,131 @@ comment on column admin.api_keys.last_used_at is 'Time of the last use, updated 
 
 -- Omits the hidden files that the dashboard adds to empty folders.
 create view admin.unused_files with (security_invoker = true) as
-  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes, created_at as uploaded_at, id
-  from storage.objects
-  where bucket_id in ('audio', 'covers') and name !~ '(^|/)\.emptyFolderPlaceholder$' and not exists (
-    select from (select 'audio', audio_path from public.sounds union all select 'covers', cover_image_path from public.sounds) as used (bucket, path)
-    where used.bucket = bucket_id and path = case bucket_id when 'covers' then regexp_replace(name, '\.256\.webp$', '') else name end
+  with used as (
+    select 'audio' as bucket, audio_path as path from public.sounds
+    union all
+    select 'covers', cover_image_path from public.sounds
+  ),
+  uploaded as (
+    select id, bucket_id, name, metadata, created_at,
+      case bucket_id when 'covers' then regexp_replace(name, '\.256\.webp$', '') else name end as path
+    from storage.objects
+    where bucket_id in ('audio', 'covers') and name !~ '(^|/)\.emptyFolderPlaceholder$'
   )
+  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes,
+    created_at as uploaded_at, id
+  from uploaded
+  where not exists (select from used where bucket = bucket_id and used.path = uploaded.path)
   order by bucket, name;
 comment on view admin.unused_files is
   'Files that neither visible nor hidden sounds use, with their small versions. Delete them as in docs/admin.md.';
 
-create view admin.catalogue_problems with (security_invoker = true) as
-  with files as (
-    select sound.id, sound.title, wanted.*, object.metadata ->> 'mimetype' as found_type, object.id is not null as is_there
-    from public.sounds as sound
-      cross join lateral (values
-        ('audio', 'audio_path', sound.audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
-        ('cover', 'cover_image_path', sound.cover_image_path, 'covers', '\.(avif|jpe?g|png|webp)$')
-      ) as wanted (what, column_name, path, bucket, extensions)
-      left join storage.objects as object on object.bucket_id = wanted.bucket and object.name = wanted.path
-    where sound.is_active and wanted.path is not null
-  ),
-  active_sounds as (
-    select section.id as section_id, shown.ids, cardinality(shown.ids) as count
-    from public.home_sections as section cross join lateral private.sounds_of_section(section) as shown (ids) where is_active
-  )
+-- The views below have the columns of admin.catalogue_problems.
+
+create view private.sound_problems with (security_invoker = true) as
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
-    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.' as how_to_mend
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
+      as how_to_mend
   from public.sounds where is_active and audio_path is null
-  union all select what || '_file_missing', format('sound "%s"', title), id,
-    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.', bucket, path, column_name)
-  from files where not is_there
-  union all select what || '_file_has_wrong_type', format('sound "%s"', title), id,
-    format(
-      'The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and enter its name in %s.',
-      path, bucket, coalesce(found_type, 'unknown'), case what when 'audio' then 'a recording' else 'a picture' end, column_name
-    )
-  from files
-  where is_there and (found_type is null or split_part(found_type, '/', 1) <> case what when 'audio' then 'audio' else 'image' end
-    or path !~* extensions)
+
   union all select 'sound_without_duration', format('sound "%s"', title), id,
     'Enter the length of its audio in seconds in duration_sec.'
   from public.sounds where is_active and duration_sec is null
-  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
-    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
-  from storage.objects
-  where bucket_id in ('audio', 'covers') and not private.is_file_path(name) and name !~ '(^|/)\.emptyFolderPlaceholder$'
-  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
-    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
-  from admin.unused_files where private.is_file_path(name)
-  union all select 'active_category_under_inactive_parent', format('category "%s"', child.slug), child.id,
-    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
-  from public.categories as child join public.categories as parent on parent.id = child.parent_id
-  where child.is_active and not parent.is_active
-  union all select 'category_without_sounds', format('category "%s"', slug), id,
-    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
-  from public.categories as category
-  where is_active and not exists (select from public.sounds where is_active and category = any (private.category_family(slug, true)))
-  union all select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end,
-    format('home section "%s"', slug), id,
-    case coalesce(rule_type, mode)
-      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
-      when 'category' then format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
-      when 'featured' then 'Set is_featured of some active sounds to true, '
-      else 'Set is_active of some sounds to true, '
-    end || 'or set is_active of the section to false.'
-  from public.home_sections join active_sounds on section_id = id where count = 0
-  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
-    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type and '
-    'rule_value to NULL.'
-  from public.home_sections as section
-  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
-  union all select 'home_page_is_premium', 'home page', null,
-    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
-  from active_sounds join public.sounds on id = any (ids) having bool_and(is_premium)
+
   union all select 'premium_file_is_public', format('sound "%s"', title), sound.id,
-    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.', audio_path, bucket_id)
-  from public.sounds as sound join storage.objects on objects.name = audio_path join storage.buckets on buckets.id = bucket_id
+    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.',
+      audio_path, bucket_id)
+  from public.sounds as sound
+    join storage.objects on objects.name = audio_path
+    join storage.buckets on buckets.id = bucket_id
   where sound.is_premium and buckets.public
+
   union all select 'premium_file_is_free', format('sound "%s"', title), id,
     format('A sound that is free has the same file, "%s". Set is_premium of both to the same value.', audio_path)
   from public.sounds as sound
   where is_active and is_premium
-    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path)
-  order by 1, 2, 3;
+    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path);
+
+create view private.named_file with (security_invoker = true) as
+  select sound.id as sound_id, sound.title, named.*, object.id is not null as is_there,
+    object.metadata ->> 'mimetype' as stored_type
+  from public.sounds as sound
+    cross join lateral (values
+      ('audio', 'audio', 'audio_path', audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
+      ('cover', 'covers', 'cover_image_path', cover_image_path, 'image', '\.(avif|jpe?g|png|webp)$')
+    ) as named (what, bucket, column_name, path, kind, extensions)
+    left join storage.objects as object on object.bucket_id = bucket and object.name = path
+  where sound.is_active and path is not null;
+comment on view private.named_file is 'Files that active sounds name, with the type that Storage has for them.';
+
+create view private.file_problems with (security_invoker = true) as
+  select what || '_file_missing' as problem, format('sound "%s"', title) as concerns, sound_id as id,
+    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.',
+      bucket, path, column_name) as how_to_mend
+  from private.named_file where not is_there
+
+  union all select what || '_file_has_wrong_type', format('sound "%s"', title), sound_id,
+    format('The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and '
+      'enter its name in %s.', path, bucket, coalesce(stored_type, 'unknown'),
+      case what when 'audio' then 'a recording' else 'a picture' end, column_name)
+  from private.named_file
+  where is_there and (split_part(stored_type, '/', 1) is distinct from kind or path !~* extensions)
+
+  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
+  from storage.objects
+  where bucket_id in ('audio', 'covers') and not private.is_file_path(name)
+    and name !~ '(^|/)\.emptyFolderPlaceholder$'
+
+  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
+  from admin.unused_files where private.is_file_path(name);
+
+create view private.category_problems with (security_invoker = true) as
+  select 'active_category_under_inactive_parent' as problem, format('category "%s"', child.slug) as concerns, child.id,
+    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
+      as how_to_mend
+  from public.categories as child join public.categories as parent on parent.id = child.parent_id
+  where child.is_active and not parent.is_active
+
+  union all select 'category_without_sounds', format('category "%s"', slug), id,
+    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
+  from public.categories
+  where is_active and not exists (
+    select from public.sounds where is_active and category = any (private.category_family(slug, true)));
+
+create view private.section_problems with (security_invoker = true) as
+  with shown as (
+    select section.*, private.sounds_of_section(section) as sound_ids
+    from public.home_sections as section where is_active
+  )
+  select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end as problem,
+    format('home section "%s"', slug) as concerns, id,
+    case coalesce(rule_type, mode)
+      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
+      when 'category' then
+        format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
+      when 'featured' then 'Set is_featured of some active sounds to true, '
+      else 'Set is_active of some sounds to true, '
+    end || 'or set is_active of the section to false.' as how_to_mend
+  from shown where cardinality(sound_ids) = 0
+
+  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
+    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type '
+    'and rule_value to NULL.'
+  from public.home_sections as section
+  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+
+  union all select 'home_page_is_premium', 'home page', null,
+    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
+  from shown join public.sounds on sounds.id = any (sound_ids) having bool_and(is_premium);
+
+create view admin.catalogue_problems with (security_invoker = true) as
+  select * from private.sound_problems
+  union all select * from private.file_problems
+  union all select * from private.category_problems
+  union all select * from private.section_problems
+  order by problem, concerns, id;
 comment on view admin.catalogue_problems is
   'Unused files, and problems that listeners notice, each with its fix. Of hidden sounds, only public premium files.';
 comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
@@ -128,10 +169,12 @@ create view admin.home_explained with (security_invoker = true) as
   shown as (
     select section.id as section_id, sound.id as sound_id, sound.position
     from public.home_sections as section
-      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position) where section.is_active
+      cross join unnest(private.sounds_of_section(section)) with ordinality as sound (id, position)
+    where section.is_active
   ),
   sections as (
-    select *, case when is_active then row_number() over (partition by is_active order by sort_order, created_at, id) end as section_position
+    select *, case when is_active then
+      row_number() over (partition by is_active order by sort_order, created_at, id) end as section_position
     from public.home_sections
   )
   select section_position, section.slug as section,
@@ -189,8 +232,8 @@ begin
   end if;
   select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
   if section.mode is distinct from 'manual' then
-    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type and rule_value '
-      'to NULL.', slug;
+    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type '
+      'and rule_value to NULL.', slug;
   end if;
   return query
     with played as (
@@ -207,8 +250,8 @@ begin
     select * from played order by place;
   get diagnostics found_sounds = row_count;
   if found_sounds < sounds then
-    raise exception 'Only % active sounds were played in the last % days, so the section stays as it is. Ask for fewer sounds, or look '
-      'back on more days.', found_sounds, days;
+    raise exception 'Only % active sounds were played in the last % days, so the section stays as it is. Ask for fewer '
+      'sounds, or look back on more days.', found_sounds, days;
   end if;
 end
 $$;
@@ -219,19 +262,20 @@ create function admin.arrange_section(slug text, titles text[]) returns table (p
 language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
-  section constant uuid := (select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
+  section constant uuid := (
+    select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
   problems text;
 begin
+  with wanted_titles as (
+    select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
+    from unnest(titles) as wanted group by wanted
+  )
   select string_agg(
       case when named > 1 then format('"%s" is named %s times', wanted, named)
         else format('"%s" is the title of %s sounds', coalesce(wanted, 'NULL'), found) end,
       ', ' order by wanted
     ) into problems
-    from (
-      select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
-      from unnest(titles) as wanted group by wanted
-    ) as checked
-    where named > 1 or found <> 1;
+    from wanted_titles where named > 1 or found <> 1;
   if section is null then
     raise exception 'No home section "%" has mode manual.', slug;
   elsif coalesce(cardinality(titles), 0) = 0 then
@@ -247,7 +291,9 @@ begin
         from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
         returning sound_id, position
     )
-    select (position / 10)::integer, sounds.title, sounds.id from arranged join public.sounds on sounds.id = sound_id order by position;
+    select (position / 10)::integer, sounds.title, sounds.id
+    from arranged join public.sounds on sounds.id = sound_id
+    order by position;
 end
 $$;
 comment on function admin.arrange_section is
@@ -262,7 +308,8 @@ declare
   minute constant timestamptz := date_trunc('minute', moment);
 begin
   if (minute between now() + interval '30 seconds' and now() + interval '364 days') is not true then
-    raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.', coalesce(moment::text, 'NULL');
+    raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.',
+      coalesce(moment::text, 'NULL');
   elsif to_regprocedure('cron.schedule(text, text, text)') is null then
     raise exception 'Supabase Cron is off. Switch it on under Integrations.';
   end if;
@@ -288,21 +335,32 @@ begin
   end if;
 end
 $$;
+-- Eight years include a 29 February.
+create function private.next_run(schedule text) returns timestamptz
+language sql stable set search_path = '' as $$
+  with parsed as (select string_to_array(schedule, ' ', '*')::integer[] as fields),
+  days as (
+    select day, fields
+    from parsed cross join generate_series(
+      date_trunc('day', now() at time zone 'UTC'), now() at time zone 'UTC' + interval '8 years', '1 day') as day
+  ),
+  runs as (
+    select (day + make_interval(hours => fields[2], mins => fields[1])) at time zone 'UTC' as due from days
+    where extract(day from day) = fields[3] and extract(month from day) = fields[4]
+  )
+  select min(due) from runs where due >= date_trunc('minute', now())
+$$;
+comment on function private.next_run is
+  'Returns the next run of a job that runs once a year ("minute hour day month *").';
+
 create view admin.scheduled with (security_invoker = true) as
-  select job,
-    case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then (
-      select min(due) from (
-        select (day + make_interval(hours => fields[2], mins => fields[1])) at time zone 'UTC' as due
-        from (select string_to_array(schedule, ' ', '*')::integer[] as fields) as parsed
-          -- Eight years include a 29 February.
-          cross join generate_series(date_trunc('day', now() at time zone 'UTC'), now() + interval '8 years', '1 day') as day
-        where extract(day from day) = fields[3] and extract(month from day) = fields[4]
-      ) as occurrence where due >= date_trunc('minute', now())
-    ) end as due_at, schedule, is_active, command
+  select job, case when schedule ~ '^\d+ \d+ \d+ \d+ \*$' then private.next_run(schedule) end as due_at,
+    schedule, is_active, command
   from private.scheduled_jobs()
   order by due_at, job;
 comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publications of sounds and sections.';
-comment on column admin.scheduled.due_at is 'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
+comment on column admin.scheduled.due_at is
+  'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
 
 -- Plays, listeners and accounts by day in UTC, without names.
 
@@ -314,8 +372,12 @@ comment on view admin.plays_by_day is 'Number of plays of each sound on each day
 comment on column admin.plays_by_day.day is 'Day on which the sound was played, even if an app sent the play later.';
 
 create view admin.most_played with (security_invoker = true) as
-  select sound_id, year.title, coalesce(week.listeners, 0) as listeners_7_days, coalesce(month.listeners, 0) as listeners_30_days,
-    year.listeners as listeners_365_days, coalesce(week.plays, 0) as plays_7_days, coalesce(month.plays, 0) as plays_30_days,
+  select sound_id, year.title,
+    coalesce(week.listeners, 0) as listeners_7_days,
+    coalesce(month.listeners, 0) as listeners_30_days,
+    year.listeners as listeners_365_days,
+    coalesce(week.plays, 0) as plays_7_days,
+    coalesce(month.plays, 0) as plays_30_days,
     year.plays as plays_365_days
   from admin.top_sounds(365) as year
     left join admin.top_sounds(30) as month using (sound_id)
@@ -325,15 +387,20 @@ comment on view admin.most_played is
   'Listeners and plays of each sound in the last 7, 30 and 365 days, today included. Ordered by listeners_30_days.';
 comment on column admin.most_played.listeners_30_days is 'Number of accounts that played the sound. Each counts once.';
 
+create function private.days_since(first_day date) returns setof date language sql stable set search_path = '' as $$
+  select day::date from generate_series(first_day::timestamp, now() at time zone 'UTC', interval '1 day') as day
+$$;
+comment on function private.days_since is 'Returns the days (UTC) from a first day, which may be null, until today.';
+
 create view admin.listeners_by_day with (security_invoker = true) as
-  select series.day::date as day, coalesce(listeners, 0) as listeners
-  from generate_series((select min(day)::timestamp from private.listeners_by_day), now() at time zone 'UTC', '1 day') as series (day)
-    left join private.listeners_by_day as counted on counted.day = series.day
-  order by series.day desc;
+  select day, coalesce(listeners, 0) as listeners
+  from private.days_since((select min(day) from private.listeners_by_day)) as day
+    left join private.listeners_by_day using (day)
+  order by day desc;
 comment on view admin.listeners_by_day is 'Number of users who played a sound on each day (UTC), latest day first.';
 
 create view admin.accounts_by_day with (security_invoker = true) as
-  with sign_ups as (
+  with events as (
     select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
     from public.customers where email is null or email not like '%@doctor.invalid'
     union all select signed_up_on, 1, 0, 0 from private.deleted_accounts
@@ -341,11 +408,12 @@ create view admin.accounts_by_day with (security_invoker = true) as
     union all select deleted_on, 0, 0, 1 from private.deleted_accounts
     union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
   )
-  select series.day::date as day, coalesce(sum(sign_ups), 0)::bigint as sign_ups, coalesce(sum(active), 0)::bigint as active,
+  select day,
+    coalesce(sum(sign_ups), 0)::bigint as sign_ups,
+    coalesce(sum(active), 0)::bigint as active,
     coalesce(sum(deleted), 0)::bigint as deleted
-  from generate_series((select min(day)::timestamp from sign_ups), now() at time zone 'UTC', interval '1 day') as series (day)
-    left join sign_ups on sign_ups.day = series.day
-  group by series.day order by series.day desc;
+  from private.days_since((select min(day) from events)) as day left join events using (day)
+  group by day order by day desc;
 comment on view admin.accounts_by_day is 'Sign-ups, active and deleted accounts on each day (UTC), latest day first.';
 comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, including accounts that were deleted later.';
 comment on column admin.accounts_by_day.active is

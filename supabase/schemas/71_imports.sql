@@ -17,7 +17,8 @@ comment on column public.imported_sounds.checksum is 'SHA-256 hash of the last i
 comment on column public.imported_sounds.said is 'Columns that sounds.csv set. They stay until it sets other values.';
 
 alter table public.imported_sounds enable row level security;
-create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imported_sounds for all to anon, authenticated
+  using (false) with check (false);
 
 create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
@@ -33,7 +34,8 @@ comment on column public.imported_files.audio_checksum is
 comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
 
 alter table public.imported_files enable row level security;
-create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated
+  using (false) with check (false);
 
 create table public.imports (
   source text primary key,
@@ -48,11 +50,13 @@ comment on column public.imports.answers is 'Category slugs that were chosen at 
 comment on column public.imports.sheet is 'True if the last import had a sounds.csv.';
 
 alter table public.imports enable row level security;
-create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated using (false) with check (false);
+create policy "Users reach nothing of imports" on public.imports for all to anon, authenticated
+  using (false) with check (false);
 grant select, insert, update on public.imported_sounds, public.imported_files, public.imports to service_role;
 
 -- Lets searches correct the spelling of new words at once, and not only after the next upkeep.
-create function private.refresh_vocabulary() returns trigger language plpgsql security definer set search_path = '' as $$
+create function private.refresh_vocabulary() returns trigger
+language plpgsql security definer set search_path = '' as $$
 begin
   refresh materialized view concurrently private.vocabulary;
   return null;
@@ -90,6 +94,7 @@ begin
 end
 $$;
 comment on function public.validate_sounds is
-  'Returns index and message of rows that the table sounds rejects. Ignores categories, because an import may create them.';
+  'Returns index and message of rows that the table sounds rejects. Ignores categories, because an import may create '
+  'them.';
 
 grant execute on function public.validate_sounds to service_role;

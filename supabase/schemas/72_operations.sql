@@ -8,13 +8,16 @@ $$;
 comment on function private.is_doctors_account is 'Returns true for an account that npm run doctor created.';
 
 -- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
-create function private.doctor_report() returns jsonb language plpgsql stable security definer set search_path = '' as $$
+create function private.doctor_report() returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
 declare
   migrations jsonb;
   upkeep jsonb;
 begin
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    execute 'select coalesce(jsonb_agg(version order by version), ''[]'') from supabase_migrations.schema_migrations' into migrations;
+    execute $versions$
+      select coalesce(jsonb_agg(version order by version), '[]') from supabase_migrations.schema_migrations $versions$
+      into migrations;
   end if;
   if to_regclass('cron.job') is not null then
     execute $job$
@@ -32,11 +35,14 @@ begin
     'tables_without_row_security', (
       select coalesce(jsonb_agg(oid::regclass::text order by oid::regclass::text), '[]') from pg_class
       where relkind in ('r', 'p') and not relrowsecurity
-        and (relnamespace in ('public'::regnamespace, 'private'::regnamespace) or oid in ('storage.objects'::regclass, 'storage.buckets'::regclass))
+        and (relnamespace in ('public'::regnamespace, 'private'::regnamespace)
+          or oid in ('storage.objects'::regclass, 'storage.buckets'::regclass))
     ),
     'triggers', (
-      select jsonb_object_agg(tgname, jsonb_build_object('table', tgrelid::regclass::text, 'is_on', tgenabled in ('O', 'A')))
-      from pg_trigger where not tgisinternal and tgfoid in (select oid from pg_proc where pronamespace = 'private'::regnamespace)
+      select jsonb_object_agg(
+        tgname, jsonb_build_object('table', tgrelid::regclass::text, 'is_on', tgenabled in ('O', 'A')))
+      from pg_trigger join pg_proc on pg_proc.oid = tgfoid
+      where not tgisinternal and pronamespace = 'private'::regnamespace
     ),
     'file_policies', (
       select coalesce(jsonb_agg(jsonb_build_object('name', polname, 'rule',
@@ -48,9 +54,11 @@ begin
 end
 $$;
 
-create function public.doctor_report() returns jsonb language sql stable set search_path = '' as $$ select private.doctor_report() $$;
+create function public.doctor_report() returns jsonb
+language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers and policies on files. For npm run doctor only.';
+  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers and policies '
+  'on files. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
@@ -63,9 +71,11 @@ language sql stable set search_path = '' as $$ select private.doctor_session_add
 comment on function public.doctor_session_addresses is
   'Returns the sign-in IP addresses of a doctor account, oldest first. For npm run doctor only.';
 
-create function private.doctor_issue_key(account uuid) returns text language sql volatile security definer set search_path = '' as $$
+create function private.doctor_issue_key(account uuid) returns text
+language sql volatile security definer set search_path = '' as $$
   select issued.api_key
-    from auth.users as owner cross join admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
+    from auth.users as owner
+      cross join admin.create_api_key('npm run doctor', owner.email, now() + interval '10 minutes') as issued
     where owner.id = account and private.is_doctors_account(account)
 $$;
 
@@ -74,14 +84,16 @@ language sql volatile set search_path = '' as $$ select private.doctor_issue_key
 comment on function public.doctor_issue_key is
   'Issues a ten-minute API key for a doctor account; returns null for others. For npm run doctor only.';
 
-create function private.doctor_revoke_keys(account uuid) returns bigint language sql volatile security definer set search_path = '' as $$
+create function private.doctor_revoke_keys(account uuid) returns bigint
+language sql volatile security definer set search_path = '' as $$
   select count(*) from private.api_keys as key cross join admin.revoke_api_key(key.key_prefix)
     where key.owner_id = account and private.is_doctors_account(account)
 $$;
 
 create function public.doctor_revoke_keys(account uuid) returns bigint
 language sql volatile set search_path = '' as $$ select private.doctor_revoke_keys(account) $$;
-comment on function public.doctor_revoke_keys is 'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
+comment on function public.doctor_revoke_keys is
+  'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
 
 -- Returns null at the primary, because behind a load balancer nothing else distinguishes it from a replica.
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
@@ -93,6 +105,10 @@ create function public.replica_lag_seconds() returns double precision language s
 $$;
 comment on function public.replica_lag_seconds is 'Returns the lag of the read replica, or null at the primary.';
 
-grant execute on function private.doctor_report, public.doctor_report, private.doctor_session_addresses, public.doctor_session_addresses,
-  private.doctor_issue_key, public.doctor_issue_key, private.doctor_revoke_keys, public.doctor_revoke_keys, public.replica_lag_seconds
+grant execute on function
+  private.doctor_report, public.doctor_report,
+  private.doctor_session_addresses, public.doctor_session_addresses,
+  private.doctor_issue_key, public.doctor_issue_key,
+  private.doctor_revoke_keys, public.doctor_revoke_keys,
+  public.replica_lag_seconds
   to service_role;

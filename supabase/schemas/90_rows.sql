@@ -18,7 +18,8 @@ insert into public.customers
   on conflict (id) do nothing;
 -- Cancels pending changes of address, and runs the trigger on identities with unverified addresses.
 update auth.users
-  set email_change = '', email_change_token_new = '', email_change_token_current = '', phone_change = '', phone_change_token = ''
+  set email_change = '', email_change_token_new = '', email_change_token_current = '',
+    phone_change = '', phone_change_token = ''
   where email_change <> '' or phone_change <> '';
 update auth.identities set identity_data = identity_data
   where provider <> 'email' and identity_data ? 'email' and identity_data ->> 'email_verified' is distinct from 'true';
@@ -38,6 +39,7 @@ begin
   end if;
 exception
   when others then
-    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every hour.', sqlerrm;
+    raise warning 'Supabase Cron is off (%). Switch it on under Integrations, and schedule private.upkeep() every '
+      'hour.', sqlerrm;
 end
 $$;

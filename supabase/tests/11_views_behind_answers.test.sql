@@ -1,7 +1,7 @@
 -- Attacks on the views behind the responses. The API does not expose their schema; they show only rows that the tables
 -- show to the user.
 begin;
-select plan(30);
+select plan(35);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -24,8 +24,9 @@ grant select on pg_temp.views to authenticated, service_role;
 select bag_eq(
   'select name from views',
   $$ values
-    ('category'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'), ('favorite'), ('history_entry'), ('home_section'), ('progress_entry'), ('sound'), ('sound_preview'), ('stored_sound'),
-    ('sub_category') $$,
+    ('category'), ('category_problems'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'),
+    ('favorite'), ('file_problems'), ('history_entry'), ('home_section'), ('named_file'), ('progress_entry'),
+    ('section_problems'), ('sound'), ('sound_preview'), ('sound_problems'), ('stored_sound'), ('sub_category') $$,
   'the views are exactly the listed ones'
 );
 

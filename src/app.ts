@@ -1,19 +1,21 @@
-import querystring from 'node:querystring';
 import { constants } from 'node:zlib';
 import compression from 'compression';
 import cors from 'cors';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Context } from './context.ts';
 import { apiBase } from './endpoint.ts';
-import { ApiError, notFound } from './errors.ts';
+import { notFound } from './errors.ts';
 import { recordClientAddress } from './http/client-address.ts';
 import { sendError } from './http/error-handler.ts';
 import { alive, ready } from './http/health.ts';
 import { identify } from './http/identify.ts';
 import { measureRequests } from './http/measure-requests.ts';
+import { parseQuery } from './http/query.ts';
+import { rejectPlainHttp } from './http/reject-plain-http.ts';
 import { requestLog } from './http/request-log.ts';
 import { endpointRouter, rejectOtherMethods } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { sendServiceTime } from './http/service-time.ts';
 import { weakETag } from './http/shared-answer.ts';
 import { closeWhileDraining } from './http/shutdown.ts';
 import { joinTrace } from './http/trace-context.ts';
@@ -69,7 +71,7 @@ export function createApp(context: Context): Express {
     .set('etag', (body: Buffer) => weakETag(body));
 
   app.use(closeWhileDraining(context));
-  app.use(recordClientAddress);
+  app.use(recordClientAddress, sendServiceTime);
   app.use(joinTrace);
   app.use(requestLog(log)); // sets X-Request-Id and logs one line
   app.use(securityHeaders);
@@ -81,7 +83,7 @@ export function createApp(context: Context): Express {
   app.use(identify(verify, withoutToken)); // requireAuth rejects invalid credentials later
   app.use(limiters.unknownApiKeys.map(forApiKeys)); // first, because the next limit keeps a counter for each key
   app.use(limiters.requests);
-  if (config.requireHttps) app.use(rejectPlainHttp); // after the limits, so that its 400 has their headers
+  if (config.requireHttps) app.use(rejectPlainHttp(context)); // after the limits, so that its 400 has their headers
   app.use(apiBase, endpointRouter(endpoints, context, limiters));
   app.use(apiBase, docsRouter(endpoints));
   for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
@@ -98,44 +100,17 @@ const forApiKeys =
   (req, res, next) =>
     res.locals.caller?.via === 'api_key' ? middleware(req, res, next) : next();
 
-/** Maximum number of query parameters. No endpoint needs more, because lists have at most 100 items. */
-const maxParameters = 400;
-
-/** Decodes percent-encoding. Unlike decodeURIComponent, does not throw for invalid ones, because that takes time. */
-const decode = (text: string) =>
-  text.replace(/(%[\da-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
-
-/** Collects repeated parameters into arrays. Reads ids[]=a and ids[0]=a as ids=a, because some clients send these. */
-function parseQuery(text: string | null) {
-  const query: querystring.ParsedUrlQuery = Object.create(null);
-  if (text === null) return query;
-  if (text.split('&', maxParameters + 1).length > maxParameters)
-    throw new ApiError('invalid_request', `Send at most ${maxParameters} query parameters.`);
-  const given = querystring.parse(text, '&', '=', { maxKeys: 0, decodeURIComponent: decode });
-  const byName = Map.groupBy(Object.entries(given), ([key]) => key.replace(/\[\d*\]$/, ''));
-  for (const [name, entries] of byName) {
-    const values = entries.flatMap(([, value]) => value ?? []);
-    query[name] = values.length === 1 ? values[0] : values;
-  }
-  return query;
-}
-
 /** Adds the CORS headers for these origins. The routes answer OPTIONS. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: origins.map((origin) => (origin.endsWith(':*') ? anyPortOf(origin) : origin)),
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders:
-      'Date,ETag,Retry-After,X-Error-Field,X-Error-Reason,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id',
+      'Date,ETag,Retry-After,X-Error-Field,X-Error-Reason,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,' +
+      'X-Request-Id,X-Service-Time',
     maxAge: 600,
     preflightContinue: true,
   });
 }
 
 const anyPortOf = (origin: string) => new RegExp(`^${RegExp.escape(origin.slice(0, -2))}(:\\d+)?$`);
-
-/** Rejects plain HTTP instead of redirecting it, because the token has already been sent in plain text. */
-const rejectPlainHttp: RequestHandler = (req, _res, next) => {
-  if (req.protocol.toLowerCase() !== 'https') throw new ApiError('invalid_request', 'Use https instead of http.');
-  next();
-};

@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { defaultRateLimits } from './config/config.ts';
 import type { Context } from './context.ts';
+import type { Missing } from './error-reasons.ts';
 import type { ErrorCode } from './errors.ts';
-import { type Limit, type LimitName, limits as limitTable } from './limits/table.ts';
+import { type Limit, type LimitName, limits as limitTable, wordsOf } from './limits/table.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 
 export const apiBase = '/api/v1';
@@ -46,6 +47,8 @@ type Declaration<
   /** Default: bearer. */
   guard?: G;
   params?: P;
+  /** Resource that the id in the path names, for the reason of a 404. */
+  resource?: Missing;
   query?: Q;
   /** Request headers of this endpoint, by the names in the document. */
   headers?: H;
@@ -123,16 +126,10 @@ export function errorsOf({ guard, params, query, headers, body, errors = [] }: E
   ];
 }
 
-const windowWords: Record<number, string> = { 60000: 'a minute', 3600000: 'an hour' };
-
 /** Returns the description of an endpoint, with its default limits. */
 export function descriptionOf({ description, limits = [] }: Endpoint): string {
   const table: Record<string, Limit> = limitTable(defaultRateLimits);
-  const parts = limits.map((name) => {
-    const { limit, what, windowMs, per } = table[name] as Limit;
-    const window = windowWords[windowMs] ?? `in ${windowMs / 60_000} minutes`;
-    return `${limit} ${what} ${window} for one ${per}`;
-  });
+  const parts = limits.map((name) => wordsOf(table[name] as Limit));
   return parts.length === 0 ? description : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
 }
 

@@ -1,3 +1,5 @@
+import type { ErrorReason, Missing } from './error-reasons.ts';
+
 export const statusOfCode = {
   invalid_request: 400,
   unauthorized: 401,
@@ -8,45 +10,7 @@ export const statusOfCode = {
 
 export type ErrorCode = keyof typeof statusOfCode;
 
-/** Values of X-Error-Reason for each code, with their meanings. More may be added. */
-export const reasonsOfCode = {
-  invalid_request: {
-    validation:
-      'The request does not match this document. `X-Error-Field` names the wrong field, if there is exactly one.',
-    weak_password: 'The password is too easy to guess.',
-    same_password: 'The new password is the current one.',
-    current_password_required: 'The password can only be changed along with `current_password`.',
-    wrong_current_password: '`current_password` is not the password of the account.',
-    second_factor: 'The account has a second factor, which the service does not support. The operator must remove it.',
-    address_taken: 'The address cannot be used to sign up.',
-    address_confirmed:
-      'The address is confirmed and the code is used, but the password was not accepted. Set one with a code of `/auth/recover`.',
-    too_many_favorites: 'The user has 5,000 favorites, which is the maximum.',
-    key_reused: 'The `Idempotency-Key` was used for another sound.',
-    sign_up_disabled: 'The operator has switched off sign-up.',
-  },
-  unauthorized: {
-    token_invalid: 'The access token or API key is missing, invalid, expired or revoked. Refresh the session.',
-    invalid_credentials: 'The e-mail address or the password is wrong, or the account is deactivated.',
-    email_not_confirmed: 'The e-mail address must be confirmed first.',
-    sign_in_disabled: 'The operator has switched off signing in with an e-mail address.',
-    code_invalid: 'The mailed code is wrong, used or expired.',
-    id_token_refused: 'The ID token, its nonce or its issuer is not accepted.',
-    session_ended: 'The refresh token is invalid: the session is over.',
-    recent_sign_in_required: 'This needs a recent sign-in; a refresh does not count.',
-  },
-  rate_limited: {
-    limit_requests: 'Too many requests.',
-    limit_attempts: 'Too many attempts to sign up or in, or to enter a code or password.',
-    limit_mails: 'Too many mails.',
-    limit_exports: 'Too many exports of the account.',
-  },
-} as const satisfies { [Code in ErrorCode]?: Record<string, string> };
-
-type ReasonsOf<Codes> = Codes extends unknown ? keyof Codes : never;
-export type ErrorReason = ReasonsOf<(typeof reasonsOfCode)[keyof typeof reasonsOfCode]>;
-
-/** Default reason of each code. not_found and server_error have none, because their codes suffice. */
+/** Default reason of each code. server_error has none, and each not_found its own. */
 const usualReason: { [Code in ErrorCode]?: ErrorReason } = {
   invalid_request: 'validation',
   unauthorized: 'token_invalid',
@@ -71,6 +35,7 @@ type ApiErrorOptions = {
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
+  readonly reason: ErrorReason | undefined;
   readonly limit: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -82,6 +47,7 @@ export class ApiError extends Error {
     super(message, { cause });
     this.code = code;
     this.status = status ?? statusOfCode[code];
+    this.reason = reason;
     this.limit = limit;
     this.headers = {
       ...headers,
@@ -102,7 +68,12 @@ export function tokenRejected(message: string, options: { cause?: unknown; reaso
 }
 
 /** Returns the 404 for a resource that does not exist or that the caller must not see. */
-export const notFound = (noun: string) => new ApiError('not_found', `There is no such ${noun}.`);
+export const notFound = (noun: Missing) =>
+  new ApiError('not_found', `There is no such ${noun}.`, { reason: `no_such_${noun}` });
+
+/** Returns the 404 for a path whose id cannot name a resource, such as /sounds/1. */
+export const notAnId = (noun: Missing) =>
+  new ApiError('not_found', 'There is no such path.', { reason: `no_such_${noun}` });
 
 /** Returns the 500 for a failure behind the gateway. The cause is logged, never sent. */
 export const serverError = (cause: unknown) =>

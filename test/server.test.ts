@@ -12,6 +12,7 @@ test('the server and its metrics listen at HOST only, warn about settings, and s
   const [line] = await until(/^.*Serving metrics.*\}$/m);
   const { address } = JSON.parse(line) as { address: { address: string; port: number } };
   expect(output.stdout.match(/"address":"127\.0\.0\.2"/g)).toHaveLength(2);
+  expect(output.stdout).toContain('{"level":30,"severity":"INFO",'); // alerts of Google Cloud read the severity
   await request(`http://${address.address}:${address.port}`)
     .get('/metrics')
     .expect('Content-Type', /^text\/plain; version=0\.0\.4/)

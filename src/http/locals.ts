@@ -1,4 +1,5 @@
 import type { RateLimitInfo } from 'express-rate-limit';
+import type { ApiError } from '../errors.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Trace } from '../shared/request-context.ts';
 
@@ -14,8 +15,8 @@ declare module 'express-serve-static-core' {
     operation?: string;
     /** Validated request; empty where the endpoint declares nothing. */
     input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
-    /** Name of the limit that caused a 429. */
-    limit?: string;
+    /** Error that was sent. */
+    error?: ApiError;
     /** Tells whether the account of an attempt trusts the client; absent until a limit needs it. */
     isTrusted?: Promise<boolean>;
     /** Body of the response, for the function `counts` of a limit; absent without limits. */

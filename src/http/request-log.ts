@@ -4,6 +4,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { apiBase } from '../endpoint.ts';
+import { addressOfReason } from '../error-reasons.ts';
 import type { Caller } from '../model/caller.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
@@ -41,7 +42,7 @@ const messageOf = (req: Request, res: Response) =>
   `${res.locals.operation ?? `${req.method} ${withoutSecrets(req.originalUrl)}`} ${statusSeen(res) ?? 'aborted'}`;
 
 function lineOf(req: Request, res: Response, durationMs: number) {
-  const { operation, caller, clientAddress, trace, limit } = res.locals;
+  const { operation, caller, clientAddress, trace, error } = res.locals;
   const { requestsLimit } = req;
   return {
     traceId: trace.id,
@@ -52,7 +53,8 @@ function lineOf(req: Request, res: Response, durationMs: number) {
     durationMs,
     ...(caller && { caller: nameOf(caller) }),
     ...(isRejected(req, res) && { ip: ipKeyGenerator(clientAddress, 64) }),
-    ...(limit !== undefined && { limit }),
+    ...(error?.reason !== undefined && { reason: error.reason, help: addressOfReason(error.reason) }),
+    ...(error?.limit !== undefined && { limit: error.limit }),
     ...(requestsLimit && { rateLimit: { limit: requestsLimit.limit, remaining: requestsLimit.remaining } }),
   };
 }

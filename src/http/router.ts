@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, {
@@ -47,7 +49,13 @@ const normalizeEncoding: RequestHandler = ({ headers }, _res, next) => {
   next();
 };
 
-const parseJson = (limit = '16kb') => express.json({ limit, type: ['application/json', 'application/*+json'] });
+/** Rejects text that is not UTF-8, because decoding would replace its bytes, so that different passwords become equal. */
+function rejectOtherThanUtf8(_req: IncomingMessage, _res: ServerResponse, bytes: Buffer, charset: string) {
+  if (charset === 'utf-8' && !isUtf8(bytes)) throw new Error('The body is not valid UTF-8');
+}
+
+const parseJson = (limit = '16kb') =>
+  express.json({ limit, type: ['application/json', 'application/*+json'], verify: rejectOtherThanUtf8 });
 
 /** Disconnects a client that reads less than 64 KB/s for 6 to 12 s, because it occupies an export slot. */
 const paceWindowMs = 6_000;
@@ -161,7 +169,8 @@ export function rejectOtherMethods(route: IRoute, methods: readonly string[]) {
     res.set('Allow', allow).status(204).end();
   });
   route.all(() => {
-    throw new ApiError('invalid_request', `This path supports ${allow}.`, { status: 405, headers: { Allow: allow } });
+    const more = { status: 405, headers: { Allow: allow }, reason: 'no_such_method' } as const;
+    throw new ApiError('invalid_request', `This path supports ${allow}.`, more);
   });
 }
 

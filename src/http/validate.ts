@@ -1,16 +1,16 @@
 import type { Request, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { type Endpoint, fieldsOf } from '../endpoint.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { ApiError, notAnId } from '../errors.ts';
 import { isBlank } from '../model/fields.ts';
 
 /** Validates a request. @throws ApiError not_found for a path that cannot name a resource */
 export function validate(endpoint: Endpoint): RequestHandler {
-  const { params, query, headers, body } = endpoint;
+  const { params, query, headers, body, resource = 'path' } = endpoint;
   const fields = fieldsOf(endpoint);
   return (req, res, next) => {
     const path = params?.safeParse(req.params);
-    if (path?.success === false) throw notFound('path');
+    if (path?.success === false) throw notAnId(resource);
     const sentQuery = query ? withoutBlank(req.query) : {};
     if (query) rejectBrackets(sentQuery, query);
     res.locals.input = {

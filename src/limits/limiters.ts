@@ -55,7 +55,10 @@ function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, m
   /** Subtracts an attempt whose result does not count. */
   function settle(req: Request, res: Response, key: string) {
     pending.set(key, (pending.get(key) ?? 1) - 1);
-    metrics?.rateLimitDecisions.inc({ bucket: name, decision: res.locals.limit === name ? 'limited' : 'allowed' });
+    metrics?.rateLimitDecisions.inc({
+      bucket: name,
+      decision: res.locals.error?.limit === name ? 'limited' : 'allowed',
+    });
     if (counts?.(res)) return;
     for (const { info, store } of counters)
       if (Number(req[info]?.resetTime) > Date.now()) store.decrement(key).catch(() => {}); // redis.ts logs failures

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { ipKeyGenerator, type Options } from 'express-rate-limit';
 import type { Config } from '../config/config.ts';
-import type { ErrorReason } from '../errors.ts';
+import type { ErrorReason } from '../error-reasons.ts';
 import type { UserCaller } from '../model/caller.ts';
 import { accountKey, clientKey } from '../shared/client-keys.ts';
 
@@ -99,6 +99,13 @@ export function limits(rates: Config['rateLimits']) {
     recoveryMailsFromTrusted: { ...mails, limit: 5, ...perTrusted },
     exports: { reason: 'limit_exports', what: 'exports', ...status(200), limit: 5, ...hour, ...perUser },
   } satisfies Record<string, Limit>;
+}
+
+const windowWords: Record<number, string> = { 60000: 'a minute', 3600000: 'an hour' };
+
+/** Describes a limit, such as "10 wrong codes an hour for one account and client". */
+export function wordsOf({ limit, what, windowMs, per }: Limit): string {
+  return `${limit} ${what} ${windowWords[windowMs] ?? `in ${windowMs / 60_000} minutes`} for one ${per}`;
 }
 
 export type Limits = ReturnType<typeof limits>;

@@ -5,16 +5,8 @@ import type {
   ZodOpenApiHeadersObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import {
-  ApiError,
-  type ErrorCode,
-  envelope,
-  notFound,
-  reasonsOfCode,
-  serverError,
-  statusOfCode,
-  tooManyRequests,
-} from '../errors.ts';
+import { type ErrorMeaning, reasonsOfCode } from '../error-reasons.ts';
+import { ApiError, type ErrorCode, envelope, notFound, serverError, statusOfCode, tooManyRequests } from '../errors.ts';
 import { invalidToken } from '../model/caller.ts';
 
 export const descriptionOfService = `
@@ -22,7 +14,7 @@ A sound catalogue for mobile apps: accounts, a list of sounds with filters and p
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
 The [guide for app developers](docs/guide) covers what your app must do beyond this reference.
 
-**Transport.** Use HTTPS: plain HTTP gets 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens and plays). A successful
+**Transport.** Use HTTPS: plain HTTP gets 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens, plays and positions). A successful
 response has its payload in \`data\` (the home page in \`sections\`), a failed one has
 \`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to responses, and values to their
 enumerations, at any time: ignore fields and keep values that you do not know.
@@ -36,7 +28,7 @@ headers \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond th
 \`Retry-After\` says. Retry a 500 with exponential backoff, starting at 1 second and doubling up to 30 seconds, unless
 the description of the endpoint says that a repeated request counts twice.
 
-**Errors.** Every 400, 401 and 429 has a reason in \`X-Error-Reason\`. A 400 also names the wrong field in
+**Errors.** Every 400, 401, 404, 405 and 429 has a reason in \`X-Error-Reason\`. A 400 also names the wrong field in
 \`X-Error-Field\`, if there is one. Decide by these, not by the text of \`message\`.
 
 **Requests.** Every response has an \`X-Request-Id\`: quote it when you report a problem. When a response has an
@@ -54,6 +46,7 @@ export const tags = [
   tag('auth', 'Accounts', 'Accounts and sessions.'),
   tag('sounds', 'Sounds', 'The catalogue and its play counter.'),
   tag('plays', 'Plays', 'Plays that were made without a network.'),
+  tag('progress', 'Progress', 'Where the caller stopped listening.'),
   tag('history', 'History', 'Sounds that the caller listened to.'),
   tag('favorites', 'Favorites', "The caller's favorites."),
   tag('me', 'Caller', 'Profile and customer record of the caller.'),
@@ -74,6 +67,10 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
   'X-RateLimit-Limit': header('Requests allowed in the window.', integer(60)),
   'X-RateLimit-Remaining': header('Requests left in the window.', integer(59)),
   'X-RateLimit-Reset': header('Unix time at which the window resets.', integer(1782207060)),
+  'X-Service-Time': header(
+    'The clock of the service when the request arrived, in milliseconds since 1970.',
+    integer(1782207000123),
+  ),
   'Retry-After': header('Seconds to wait before the next request.', { ...integer(12), minimum: 1 }),
   'WWW-Authenticate': header(
     'Contains `error="invalid_token"` when a credential was sent and rejected.',
@@ -86,7 +83,13 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
   ),
 };
 
-const onEveryResponse = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const onEveryResponse = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Service-Time',
+];
 
 /** Returns references to the headers of every response and to these. */
 export const headerRefs = (...more: string[]): ZodOpenApiHeadersObject =>
@@ -107,14 +110,16 @@ const ApiErrorResponse = z
   })
   .meta({ id: 'ApiErrorResponse' });
 
-const reasonsOf: { [Code in ErrorCode]?: Record<string, string> } = reasonsOfCode;
+const reasonsOf: { [Code in ErrorCode]?: Record<string, ErrorMeaning> } = reasonsOfCode;
 
 /** Returns the name of the schema of X-Error-Reason for a code, such as InvalidRequestReason. */
 const nameOfReasons = (code: string) => `${code.replace(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase())}Reason`;
 
 /** Describes X-Error-Reason with the reasons of a code, if it has any. */
 function reasonHeader(code: ErrorCode): ZodOpenApiHeadersObject {
-  const meanings = Object.entries(reasonsOf[code] ?? {}).map(([reason, meaning]) => `- \`${reason}\`: ${meaning}`);
+  const meanings = Object.entries(reasonsOf[code] ?? {}).map(
+    ([reason, { what, fix }]) => `- \`${reason}\`: ${what} ${fix}`,
+  );
   if (meanings.length === 0) return {};
   const description = ['Reason of the error, for programs. More may be added.', ...meanings].join('\n');
   return { 'X-Error-Reason': header(description, { $ref: `#/components/schemas/${nameOfReasons(code)}` }) };

@@ -31,6 +31,7 @@ export const favoriteEndpoints = [
     summary: 'Remove favorite',
     description: 'Idempotent: removing a sound that is not a favorite returns the same.',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
+    resource: 'sound',
     handle: ({ context, caller, params }) => context.data.call(caller, 'remove_favorite', { sound: params.soundId }),
   }),
 ];

@@ -41,6 +41,7 @@ export const historyEndpoints = [
       'from another device stays removed. Idempotent: removing a sound that is not there returns the same. The play ' +
       'count of the sound stays.',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
+    resource: 'sound',
     handle: ({ context, caller, params }) =>
       context.data.call(caller, 'remove_from_history', { sound: params.soundId }),
   }),

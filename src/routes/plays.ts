@@ -40,6 +40,7 @@ export const playEndpoints = [
       'inactive one. The service remembers 1,000 keys for a user and day (UTC; 100,000 for an API key), with the ids ' +
       'of `POST /plays`; a play beyond them counts, but its key is not remembered.',
     params: z.object({ id: uuid.meta({ description: 'Id of the sound.' }) }),
+    resource: 'sound',
     headers: z.object({ 'Idempotency-Key': idempotencyKey.optional() }),
     response: z.object({ data: PlayCount }).meta({ id: 'PlayCountResponse' }),
     handle: async ({ context, caller, params, headers }) => {

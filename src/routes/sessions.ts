@@ -29,6 +29,7 @@ export const sessionEndpoints = [
     description: `Ends one session of the caller, which may be the current one. ${effect} ${callers}`,
     guard: 'user',
     params: z.object({ id: uuid.meta({ description: 'Id of the session.' }) }),
+    resource: 'session',
     handle: async ({ context, caller, params }) => {
       const ended = await context.data.call(caller, 'end_sessions', { ended_session: params.id });
       if (!ended) throw notFound('session');

@@ -88,6 +88,7 @@ export const soundEndpoints = [
       'and that of an inactive sound get the same 404. A premium sound is locked for callers without premium: ' +
       '`is_locked` is true and `audio_url` null. The next request after a change of premium applies it.',
     params: SoundPath,
+    resource: 'sound',
     response: z.object({ data: SoundDetail }).meta({ id: 'SoundResponse' }),
     handle: async ({ context, caller, params, log }) => {
       const stored = await context.data.find(caller, 'get_sound', { sound: params.id });

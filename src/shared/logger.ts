@@ -5,6 +5,16 @@ import type { Config } from '../config/config.ts';
 /** Maximum number of bytes that wait for a slow reader. Further lines are dropped. */
 const maxWaiting = 4 * 1024 * 1024;
 
+/** Severities of Google Cloud Logging, whose alerts do not know the levels of pino. */
+const severities: Record<string, string> = {
+  trace: 'DEBUG',
+  debug: 'DEBUG',
+  info: 'INFO',
+  warn: 'WARNING',
+  error: 'ERROR',
+  fatal: 'CRITICAL',
+};
+
 /** Creates a logger that writes one line of JSON per event. Drops lines that cannot be written, as to a full disk. */
 export function createLogger({ logLevel }: Config): Logger {
   const { stdout } = process;
@@ -13,7 +23,8 @@ export function createLogger({ logLevel }: Config): Logger {
   const write = (line: string) => {
     if (stdout.writableLength < maxWaiting) stdout.write(line);
   };
-  return pino({ level: logLevel }, { write });
+  const formatters = { level: (label: string, level: number) => ({ level, severity: severities[label] }) };
+  return pino({ level: logLevel, formatters }, { write });
 }
 
 /** Resolves when the log is written, or after half a second. */

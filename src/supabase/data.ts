@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
-import { ApiError, type ErrorReason, notFound, serverError } from '../errors.ts';
+import type { ErrorReason } from '../error-reasons.ts';
+import { ApiError, notFound, serverError } from '../errors.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
 import { catalogueReads, type createDataJson } from './data-json.ts';

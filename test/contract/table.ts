@@ -107,7 +107,7 @@ const rows: Record<string, Row> = {
       featured: ['yes', '1', 'true&featured=true'],
       include_children: ['1'],
       category: ['a&category=b'],
-      search: ['x'.repeat(101), '%00', '%ED%A0%80%00'],
+      search: ['x'.repeat(101), '%00'],
       q: ['x'.repeat(101), '%F0%9F%8C%8A'.repeat(101), 'a&q=b', 'a&sort=title', `a&cursor=${moment}`],
       tag: ['x'.repeat(101), 'a&tag=a'.repeat(11), '%00'],
       min_duration: ['-1', '86401', 'a', '1e3', '1&min_duration=2'],
@@ -115,7 +115,7 @@ const rows: Record<string, Row> = {
       sort: ['plays', 'title&sort=title'],
       ids: ['a', `${id},`, ids(101).join(), `${id}&limit=5`, `${id}&q=rain`],
       cursor: [
-        ...words('%00 %ff -1 1e400 yesterday infinity 2024-01-01 2024-13-01T00:00:00Z 2023-02-29T00:00:00Z'),
+        ...words('%00 -1 1e400 yesterday infinity 2024-01-01 2024-13-01T00:00:00Z 2023-02-29T00:00:00Z'),
         ...words('2026-06T10:00Z 20260623T1000Z 2026-06-23T10:00:00.Z 2026-06-23T10:00:00%2B'),
         ...words('2026-06-23T10:00%2B25:00 2026-06-23T10:00-02:75'),
         ...words('1969-12-31T23:59:59Z 9999-12-31T23:59:59-01:00 10000-01-01T00:00:00Z'),
@@ -137,7 +137,7 @@ const rows: Record<string, Row> = {
   listCatalogueChanges: {
     invalid: {
       since: [
-        ...words('%00 %ff a 12345678 12345678. 12345678.-1 12345678.1.2.3 12345678.1e3 g2345678.1'),
+        ...words('%00 a 12345678 12345678. 12345678.-1 12345678.1.2.3 12345678.1e3 g2345678.1'),
         ...words('9F86D081.1 12345678.٣ 12345678.1&since=12345678.1'),
         ...[`12345678.${'9'.repeat(19)}`, 'x'.repeat(5000)],
       ],
@@ -161,7 +161,7 @@ const rows: Record<string, Row> = {
     invalid: {
       limit: ['0', '101'],
       cursor: [
-        ...['x', 'AAAA', '%00', '%ff', 'x'.repeat(201), '2026-06-23T09:30:00.000Z'],
+        ...['x', 'AAAA', '%00', 'x'.repeat(201), '2026-06-23T09:30:00.000Z'],
         ...[moment, `${moment} ${id} more`, `infinity ${id}`, `${moment} 1`].map(encoded),
       ],
     },

@@ -83,6 +83,10 @@ test('the log has the address or IPv6 network of clients with rejected requests,
   const ids = ['signIn', 'verify', 'token', ...requests.map(([, status]) => `user-${status}`)];
   const lines = await linesOf(gateway.logged, ids);
   const none = undefined;
+  expect(lines.map(({ reason }) => reason)).toEqual([
+    ...['invalid_credentials', 'validation', 'token_invalid', none, 'no_such_path', 'validation', 'limit_requests'],
+  ]);
+  expect(lines[0].help).toBe('docs/api.md#invalid_credentials');
   expect(lines.map(({ ip }) => ip)).toEqual(['2001:db8:1:2::/64', v4, v4, none, none, none, v4]);
   expect(gateway.logged).toHaveLength(1 + ids.length);
   await gateway.close();

@@ -7,14 +7,18 @@ import { listen, startGateway } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
 test('plain HTTP is rejected for any headers if no proxy is trusted, but probes are accepted', async () => {
-  const gateway = await startGateway({ REQUIRE_HTTPS: 'true' });
+  const gateway = await startGateway({ REQUIRE_HTTPS: 'true', LOG_LEVEL: 'warn' });
   for (const path of ['/categories', '/nope']) {
     // Do not compare with the OpenAPI document, which describes only HTTPS.
-    const get = () => request(gateway.url).get(path).expect(400).expect(expectCommonParts);
+    const rejected = () => request(gateway.url).get(path).expect(400).expect('X-Error-Reason', 'https_required');
+    const get = () => rejected().expect(expectCommonParts);
     await get();
     await get().set('X-Forwarded-Proto', 'https');
     await get().set('Forwarded', 'proto=https');
   }
+  expect(gateway.logged.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ trustProxy: false, msg: expect.stringMatching(/X-Forwarded-Proto: https.*TRUST_PROXY/) }),
+  ]);
   const origin = request(`http://127.0.0.1:${gateway.port}`);
   const { headers } = await origin.get('/healthz').expect(200);
   expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit-'))).toEqual([]);
@@ -137,7 +141,7 @@ const preflight = {
 };
 
 const exposed = ['Date', 'ETag', 'Retry-After', 'X-Error-Field', 'X-Error-Reason'];
-exposed.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id');
+exposed.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'X-Service-Time');
 
 test('CORS rejects all web pages unless origins are configured', async ({ api }) => {
   for (const method of ['get', 'options'] as const) {

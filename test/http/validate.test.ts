@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import type { Response } from 'supertest';
 import { expect } from 'vitest';
 import { endpoints } from '../../src/app.ts';
-import { apiAt } from '../support/api.ts';
+import { apiAt, bearer } from '../support/api.ts';
 import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
@@ -26,6 +28,52 @@ test('a body that is not a JSON object gets 400 without the message of the parse
     expect([answer.status, body, headers]).toEqual([400, body, headers]);
     expect(answer.body.error.message).not.toMatch(/unexpected|position|stack|zod/i);
   }
+});
+
+test('text that is not UTF-8 gets 400 in a body and in a query', async ({ api, app }) => {
+  const inLatin1 = Buffer.from('{"email":"a@example.com","password":"passw\xe9rt1"}', 'latin1');
+  const send = api
+    .post('/auth/signin')
+    .type('json')
+    .serialize((bytes) => bytes);
+  const { body } = await send.send(inLatin1).expect(400);
+  expect(body.error.message).toBe('The body is not valid UTF-8.');
+  for (const query of ['search=caf%E9', 'q=%C3%28', 'tag=rain&tag=%FF', 'x%E9=1', 'q=%ED%A0%80'])
+    await app.get(`/sounds?${query}`).expect(400).expect('X-Error-Reason', 'validation');
+  await app.get('/sounds?search=caf%C3%A9%').expect(200);
+});
+
+test('faults of the address, the method and the size of a body have reasons of their own', async ({ api, app }) => {
+  const reasonOf = async (answer: PromiseLike<Response>) => (await answer).headers['x-error-reason'];
+  const id = randomUUID();
+  expect({
+    path: await reasonOf(app.get('/nope')),
+    method: await reasonOf(app.put('/sounds')),
+    body: await reasonOf(app.post('/plays').send({ plays: [], note: 'x'.repeat(33_000) })),
+    sounds: await Promise.all([
+      ...[`/sounds/${id}`, '/sounds/1'].map((path) => reasonOf(app.get(path))),
+      reasonOf(app.post('/sounds/1/play')),
+      reasonOf(app.post('/favorites').send({ sound_id: id })),
+      ...['/favorites/1', '/history/1'].map((path) => reasonOf(app.delete(path))),
+    ]),
+    sessions: await Promise.all([`/me/sessions/${id}`, '/me/sessions/1'].map((path) => reasonOf(app.delete(path)))),
+  }).toEqual({
+    path: 'no_such_path',
+    method: 'no_such_method',
+    body: 'too_large',
+    sounds: Array(6).fill('no_such_sound'),
+    sessions: Array(2).fill('no_such_session'),
+  });
+  const { body } = await api.delete('/favorites/1').auth('x', bearer).expect(401);
+  expect(body.error.code).toBe('unauthorized');
+  expect((await app.get('/sounds/1')).body.error.message).toBe('There is no such path.');
+});
+
+test('X-Service-Time is the time at which the request arrived, in milliseconds', async ({ api }) => {
+  const sentMs = Date.now();
+  const { headers } = await api.get('/categories');
+  expect(Number(headers['x-service-time'])).toBeGreaterThanOrEqual(sentMs);
+  expect(Number(headers['x-service-time'])).toBeLessThanOrEqual(Date.now());
 });
 
 test('a JSON body may have every label of UTF-8 and a type that ends in +json', async ({ app }) => {
@@ -99,7 +147,7 @@ test('a query with other brackets, or an invalid value after 300 parameters, get
 });
 
 test('a query has at most 400 parameters, because each takes time', async ({ app }) => {
-  for (const parameter of ['[0]=a', 'tag[1]=a', 'a[', '%ff', '']) {
+  for (const parameter of ['[0]=a', 'tag[1]=a', 'a[', '%f', '']) {
     const query = (count: number) => Array.from({ length: count }, () => parameter).join('&');
     const field = parameter.startsWith('tag') ? 'tag' : undefined;
     expect((await app.get(`/sounds?${query(400)}`)).headers['x-error-field'], parameter).toBe(field);
@@ -109,8 +157,8 @@ test('a query has at most 400 parameters, because each takes time', async ({ app
 });
 
 test('a query may contain invalid percent-encoding', async ({ app, sql }) => {
-  const id = await addSound(sql, { title: '50% café \u{fffd}' });
-  for (const search of ['50%+caf%c3%A9', '50%25%20caf%C3%A9%20%ff', '%C3%A9+%C3'])
+  const id = await addSound(sql, { title: '50% café %f' });
+  for (const search of ['50%+caf%c3%A9', '50%25%20caf%C3%A9%20%f', '%C3%A9+%%66'])
     expect((await app.get(`/sounds?search=${search}`)).body.data, search).toMatchObject([{ id }]);
 });
 

@@ -1,6 +1,6 @@
 import request, { type Response, type Test } from 'supertest';
 import { expect } from 'vitest';
-import { reasonsOfCode } from '../../src/errors.ts';
+import { reasonsOfCode } from '../../src/error-reasons.ts';
 import { departures } from '../openapi/departures.ts';
 import { noteSecret, noteSecretsOf } from './secrets.ts';
 

@@ -4,7 +4,7 @@ import pretty, { type PrettyOptions } from 'pino-pretty';
 export const prettyLog = (options: Pick<PrettyOptions, 'destination' | 'sync'> = {}) =>
   pretty({
     ...options,
-    ignore: 'pid,hostname',
+    ignore: 'pid,hostname,severity',
     singleLine: true,
     customPrettifiers: {
       // pino-pretty expects a string under this name.

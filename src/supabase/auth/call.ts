@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
-import { ApiError, type ErrorReason, serverError } from '../../errors.ts';
+import type { ErrorReason } from '../../error-reasons.ts';
+import { ApiError, serverError } from '../../errors.ts';
 import { requestContext } from '../../shared/request-context.ts';
 import type { Fetch } from '../fetch.ts';
 import { userAgentFor } from './user-agent.ts';

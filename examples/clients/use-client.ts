@@ -2,7 +2,11 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './sounds.d.ts';
 
-type Result<T> = { data?: T; error?: components['schemas']['ApiErrorResponse']; response: Response };
+interface Result<T> {
+  data?: T;
+  error?: components['schemas']['ApiErrorResponse'];
+  response: Response;
+}
 
 /** Returns the data of a response. @throws Error with the message of the service */
 function dataOf<T>({ data, error }: Result<T>): T {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { expect, test } from 'vitest';
 import { ConfigError, loadConfig, variableNames } from '../../src/config/config.ts';
 
@@ -130,7 +130,7 @@ test('all problems are reported at once, with the variable of each, and without 
 });
 
 test('the well-known local JWT secret is accepted only for a local Supabase', () => {
-  const SUPABASE_JWT_SECRET = LOCAL_KEYS.jwtSecret;
+  const SUPABASE_JWT_SECRET = localKeys.jwtSecret;
   const local = { ...required, SUPABASE_URL: 'http://127.0.0.1:54321', SUPABASE_JWT_SECRET };
   expect(loadConfig(local).secrets.supabaseJwtSecret).toBe(SUPABASE_JWT_SECRET);
   expect(errorOf({ SUPABASE_JWT_SECRET }).message).toMatch(/^SUPABASE_JWT_SECRET is the public secret/);

@@ -5,10 +5,16 @@ import type { Endpoint } from '../../src/endpoint.ts';
 import { newEmail, password, type Session } from '../support/test.ts';
 import type { Target } from './target.ts';
 
-type Sent = { id: string; query: string; headers: Record<string, string>; body: object | undefined; token: string };
+interface Sent {
+  id: string;
+  query: string;
+  headers: Record<string, string>;
+  body: object | undefined;
+  token: string;
+}
 export type Request = Partial<Sent>;
 
-type Row = {
+interface Row {
   /** Valid body, in which a test replaces one field. */
   body?: object;
   /** Makes a valid request. Default: the body. Returns null if the deployment offers no way to make one. */
@@ -17,7 +23,7 @@ type Row = {
   remedy?: 'recoveryCode' | 'newAccount';
   /** Values that get 400, by field. They are not encoded in a query, so that `1&limit=2` repeats the limit. */
   invalid?: Record<string, unknown[]>;
-};
+}
 
 /** Returns a cursor with this content for a list of sounds. */
 const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('hex');

@@ -7,7 +7,10 @@ import { startGateway } from '../support/gateway.ts';
 import { codeSentTo } from '../support/mail.ts';
 import { newEmail, password, type Session, signUp } from '../support/test.ts';
 
-type Account = { email: string; password: string };
+interface Account {
+  email: string;
+  password: string;
+}
 
 /** Deployment and credentials for the contract suite. Null where the deployment does not provide a credential. */
 export type Target = Awaited<ReturnType<typeof localTarget>>;

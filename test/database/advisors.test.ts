@@ -3,7 +3,10 @@ import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
 
-type Finding = { name: string; detail: string };
+interface Finding {
+  name: string;
+  detail: string;
+}
 
 /** Returns the findings of the advisors, except for unused indexes, because all are unused in a new database. */
 async function advise(databaseUrl: string): Promise<Finding[]> {

@@ -1,5 +1,5 @@
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
@@ -7,7 +7,7 @@ import { startDatabase } from '../support/prepared.ts';
 test('the change feed has one row, whatever a restore loads', async () => {
   const { databaseUrl, stop } = await startDatabase();
   onTestFinished(stop);
-  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1 });
+  const sql = postgres(as(superuserName, databaseUrl), { max: 1 });
   await sql`set session_replication_role = replica`; // as the restore in docs/operate.md does
   for (const rows of [['restored'], ['first', 'second'], ['restored']]) {
     await sql`insert into private.catalogue_feed ${sql(rows.map((id) => ({ id })))}`;

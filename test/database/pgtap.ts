@@ -2,14 +2,21 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 
 /** Assertion in TAP, the Test Anything Protocol. */
-type TapTest = { ok: boolean; name: string; diagnosis: string };
+interface TapTest {
+  ok: boolean;
+  name: string;
+  diagnosis: string;
+}
 
 /** Output of a test: number of planned assertions, and the assertions made. */
-type Tap = { planned: number | undefined; tests: TapTest[] };
+interface Tap {
+  planned: number | undefined;
+  tests: TapTest[];
+}
 
 /** Parses TAP as pgTAP writes it. Comment lines after an assertion are its diagnosis. */
 function parseTap(output: string): Tap {
@@ -33,7 +40,7 @@ export async function installPgtap(databaseUrl: string): Promise<void> {
   const archive = fileURLToPath(new URL('pgtap.tar.gz', import.meta.resolve('@electric-sql/pglite-pgtap')));
   const script = 'share/postgresql/extension/pgtap.sql';
   const { stdout } = await promisify(execFile)('tar', ['-xzOf', archive, script], { maxBuffer: 2 ** 24 });
-  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
   await sql.unsafe(`set search_path to extensions; ${stdout}`);
   await sql.end();
 }

@@ -25,7 +25,7 @@ const rules = {
 } as const;
 type Field = keyof typeof rules;
 
-/** Returns whether the gateway stores a value unchanged. */
+/** Tells whether the gateway stores a value unchanged. */
 const storesUnchanged = (field: Field, value: string) =>
   CustomerChanges.safeParse({ [field]: value }).data?.[field] === value;
 

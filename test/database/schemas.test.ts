@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { databaseTypes } from '@sounds-service/dev/types';
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import { compareSchemas } from '@sounds-service/migration/changes';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,7 +11,7 @@ import { expectDeclared } from './declared.ts';
 
 test('the migrations create the declared schema, and the comparison finds differences', async () => {
   const databases = await expectDeclared(17);
-  const sql = postgres(as(SUPERUSER, databases.migrated), { max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, databases.migrated), { max: 1, onnotice() {} });
   await sql.unsafe(`
       comment on function public.get_sound is null;
       revoke execute on function public.get_sound from authenticated;

@@ -3,14 +3,14 @@ import { constants, copyFileSync, cpSync, mkdirSync, readFileSync, statSync } fr
 import { basename, join, resolve } from 'node:path';
 
 /** Settings of an image, and its files below the folder `root`. */
-export type Image = {
+export interface Image {
   root: string;
   workdir: string;
   env: Record<string, string>;
   user: string;
   command: string[];
   healthcheck: string[];
-};
+}
 
 /** Returns the environment without this test run's settings of npm and Node, except trusted certificates. */
 export const buildEnvironment = () =>

@@ -48,12 +48,12 @@ const houseOf = (path: string) => /^(src|test|(tools|packages|examples)\/[^/]+)(
 const isClosed = /^(src|(packages|examples)\/[^/]+\/src|tools\/catalogue\/(?!test\/)[^/]+)\//;
 
 /** Generated types of the database, which the import uses as well. */
-const SCHEMA = 'src/supabase/database.types.ts';
+const generatedTypes = 'src/supabase/database.types.ts';
 
 /** Tells whether a file may import another one by a path. */
 function mayImport(file: string, target: string) {
   const [from, to] = [houseOf(file), houseOf(target)];
-  if (from === 'tools/catalogue' && target === SCHEMA) return true;
+  if (from === 'tools/catalogue' && target === generatedTypes) return true;
   if (from !== to) return !isClosed.test(file) && (to === 'src' || to === 'test');
   const step = steps.find(({ folder }) => folder === from);
   return step === undefined || step.allowed.get(step.partOf(file))?.includes(step.partOf(target)) === true;

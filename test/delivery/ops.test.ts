@@ -8,8 +8,16 @@ import { scrape } from '../support/metrics.ts';
 import { canRunRedis, startRedis } from '../support/redis.ts';
 import { newEmail, password, test } from '../support/test.ts';
 
-type Rule = { alert: string; expr: string; annotations: { summary: string } };
-type Panel = { type: string; title: string; targets?: { expr: string; legendFormat: string }[] };
+interface Rule {
+  alert: string;
+  expr: string;
+  annotations: { summary: string };
+}
+interface Panel {
+  type: string;
+  title: string;
+  targets?: { expr: string; legendFormat: string }[];
+}
 
 const alerts = parse(readFileSync('ops/alerts.yaml', 'utf8'))
   .groups.flatMap(({ rules }: { rules: Rule[] }) => rules)

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import { startStack } from '@sounds-service/local-supabase/stack';
 import postgres from 'postgres';
 import { test as base, describe, expect, inject } from 'vitest';
@@ -12,7 +12,12 @@ import { type Diagnose, doctorOf, findingsOf, problemsIn, resultOf, settingsOf }
 const embedded = inject('stack').embedded;
 
 /** Connections are those of `postgres`, the role of the SQL editor, and of a role with all rights on Supabase. */
-type OwnStack = { apiUrl: string; sql: postgres.Sql; superuser: postgres.Sql; diagnose: Diagnose };
+interface OwnStack {
+  apiUrl: string;
+  sql: postgres.Sql;
+  superuser: postgres.Sql;
+  diagnose: Diagnose;
+}
 
 /** Test function with a separate Supabase for this file, which tests may damage. */
 const test = base.extend<{ $file: { ownStack: OwnStack } }>({
@@ -21,7 +26,7 @@ const test = base.extend<{ $file: { ownStack: OwnStack } }>({
       const dataDir = await preparedFolder();
       const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
       const sql = postgres(stack.databaseUrl, { max: 1, onnotice() {} });
-      const superuser = postgres(as(SUPERUSER, stack.databaseUrl), { max: 1, onnotice() {} });
+      const superuser = postgres(as(superuserName, stack.databaseUrl), { max: 1, onnotice() {} });
       const { apiUrl } = stack;
       await use({ apiUrl, sql, superuser, diagnose: doctorOf(settingsOf(apiUrl), superuser) });
       await Promise.all([sql.end(), superuser.end()]);

@@ -1,4 +1,4 @@
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { describe, expect, inject } from 'vitest';
 import { checks } from '../../src/doctor/checks.ts';
 import { freePort } from '../support/ports.ts';
@@ -7,7 +7,7 @@ import { rest } from '../support/rest.ts';
 import { doctorOf, findingsOf, resultOf, settingsOf, test } from './stack.ts';
 
 const embedded = inject('stack').embedded;
-const { jwtSecret } = LOCAL_KEYS;
+const { jwtSecret } = localKeys;
 const testWithSharedSecret = testWithProject({ signing: 'HS256' }, { SUPABASE_JWT_SECRET: jwtSecret });
 
 describe.runIf(embedded)('npm run doctor', () => {

@@ -12,7 +12,10 @@ import { newEmail, type Session, type Sql } from '../support/test.ts';
 const test = testWithConfirmations();
 test.beforeEach(({ skip }) => skip(!canConfirm(), noConfirmations));
 
-type Person = { password: string; full_name?: string };
+interface Person {
+  password: string;
+  full_name?: string;
+}
 
 const stranger: Person = { password: 'chosen by a stranger', full_name: 'Mallory' };
 const owner: Person = { password: 'chosen by the owner', full_name: 'Ada' };

@@ -18,7 +18,10 @@ export const asUser = ({ user }: Session, statement: string) =>
     return row?.['result'];
   });
 
-export type Play = { id: string; sound_id: string };
+export interface Play {
+  id: string;
+  sound_id: string;
+}
 
 export const playOf = (sound_id: string): Play => ({ id: randomUUID(), sound_id });
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { startPostgres } from '@sounds-service/local-supabase/postgres';
 import { removeFolder } from '@sounds-service/local-supabase/postgres-files';
 import { freePort } from '../support/ports.ts';
@@ -27,7 +27,7 @@ export async function startFragileStack() {
   return {
     apiUrl: api.url,
     databaseUrl,
-    ...LOCAL_KEYS,
+    ...localKeys,
     /** Pairs of functions that stop a part and start it again. */
     breakages: {
       'a stopped Postgres': [

@@ -3,7 +3,10 @@ import { addSound, addSounds } from '../support/catalogue.ts';
 import { type Session, signUp, test } from '../support/test.ts';
 import { asUser, countPlays, expectNone, playOf, shuffled } from './concurrency.ts';
 
-type Reported = { position_sec: number; moment?: Date };
+interface Reported {
+  position_sec: number;
+  moment?: Date;
+}
 
 /** Saves positions as the data API does for the user. Returns their statuses. */
 async function saveProgress(session: Session, sounds: string[], { position_sec, moment = new Date() }: Reported) {

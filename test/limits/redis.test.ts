@@ -49,7 +49,12 @@ async function expectLimitPerProcess(api: Api) {
   for (const status of [404, 404, 404, 404, 404, 429]) await request(api, from).expect(status);
 }
 
-type Fleet = { server: Server; admin: Redis; one: Gateway; other: Gateway };
+interface Fleet {
+  server: Server;
+  admin: Redis;
+  one: Gateway;
+  other: Gateway;
+}
 
 /** Test function with two gateways that started before the Redis that they share. */
 const test = base.extend<{ $file: { fleet: Fleet } }>({

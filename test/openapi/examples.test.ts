@@ -4,14 +4,18 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 import { bearer } from '../support/api.ts';
 import { signUp, test } from '../support/test.ts';
 
-type Schema = {
+interface Schema {
   $ref?: string;
   properties?: Record<string, Schema>;
   const?: unknown;
   enum?: unknown[];
   examples?: unknown[];
-};
-type Parameter = { name: string; required?: boolean; schema?: Schema };
+}
+interface Parameter {
+  name: string;
+  required?: boolean;
+  schema?: Schema;
+}
 
 const { paths, components } = JSON.parse(JSON.stringify(openApiDocument(endpoints)));
 

@@ -3,15 +3,22 @@ import postgres from 'postgres';
 import { expect } from 'vitest';
 import type { Sql } from '../support/test.ts';
 
-type Row = { [field: string]: unknown };
-type Change = {
+interface Row {
+  [field: string]: unknown;
+}
+interface Change {
   kind: 'sound' | 'category' | 'home_section';
   id: string;
   sound: Row | null;
   category: Row | null;
   home_section: Row | null;
-};
-export type Changes = { data: Change[]; next: string; has_more: boolean; reset: boolean };
+}
+export interface Changes {
+  data: Change[];
+  next: string;
+  has_more: boolean;
+  reset: boolean;
+}
 
 export async function listChanges(sql: Sql, since: string | undefined): Promise<Changes> {
   const filters = JSON.stringify({ since });
@@ -19,25 +26,30 @@ export async function listChanges(sql: Sql, since: string | undefined): Promise<
   return row?.['answer'];
 }
 
-/** Copy of the catalogue that is updated as the OpenAPI document says. */
-class Copy {
-  rows = new Map<string, Row>();
-  since: string | undefined;
-
-  /** Applies one page of changes. @returns true if there are more */
-  async read(sql: Sql): Promise<boolean> {
-    const { data, next, has_more, reset } = await listChanges(sql, this.since);
-    if (reset) this.rows.clear();
-    for (const { kind, id, ...changed } of data) {
-      const row = changed[kind];
-      if (row === null) this.rows.delete(id);
-      else this.rows.set(id, row);
-    }
-    this.since = next;
-    return has_more;
-  }
-
-  sorted = () => [...this.rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+/** Makes an empty copy of the catalogue that is updated as the OpenAPI document says. */
+function createCopy() {
+  const rows = new Map<string, Row>();
+  let since: string | undefined;
+  return {
+    rows,
+    /** Forgets the position in the feed, but no row. */
+    startAgain() {
+      since = undefined;
+    },
+    /** Applies one page of changes. @returns true if there are more */
+    async read(sql: Sql): Promise<boolean> {
+      const { data, next, has_more, reset } = await listChanges(sql, since);
+      if (reset) rows.clear();
+      for (const { kind, id, ...changed } of data) {
+        const row = changed[kind];
+        if (row === null) rows.delete(id);
+        else rows.set(id, row);
+      }
+      since = next;
+      return has_more;
+    },
+    sorted: () => [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row),
+  };
 }
 
 const pick = (statements: string[]) => statements[randomInt(statements.length)] ?? '';
@@ -100,18 +112,18 @@ const write = (sql: Sql) =>
  */
 export async function checkCopies(sql: Sql, databaseUrl: string, rounds: number): Promise<void> {
   const connections = Array.from({ length: 5 }, () => postgres(databaseUrl, { max: 1, onnotice: () => {} }));
-  const copies = connections.slice(3).map((connection) => ({ connection, copy: new Copy() }));
+  const copies = connections.slice(3).map((connection) => ({ connection, copy: createCopy() }));
   try {
     for (let round = 0; round < rounds; round++) {
       const writing = connections.slice(0, 3).map(async (connection) => {
         for (let count = randomInt(1, 4); count > 0; count--) await write(connection);
       });
       const reading = copies.map(async ({ connection, copy }) => {
-        if (randomInt(20) === 0) copy.since = undefined; // starts again without deleting its rows
+        if (randomInt(20) === 0) copy.startAgain();
         for (let count = randomInt(1, 5); count > 0; count--) await copy.read(connection);
       });
       await Promise.all([...writing, ...reading]);
-      const fresh = new Copy();
+      const fresh = createCopy();
       for (const copy of [fresh, ...copies.map(({ copy }) => copy)]) while (await copy.read(sql));
       for (const { copy } of copies) expect(copy.sorted(), `round ${round}`).toEqual(fresh.sorted());
       const visible = await sql`

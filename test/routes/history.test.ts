@@ -5,7 +5,10 @@ import { addSound, addSounds } from '../support/catalogue.ts';
 import { rest } from '../support/rest.ts';
 import { clientWith, issueKey, newUser, test } from '../support/test.ts';
 
-type Page = { data: { sound_id: string; [field: string]: unknown }[]; next_cursor: string | null };
+interface Page {
+  data: { sound_id: string; [field: string]: unknown }[];
+  next_cursor: string | null;
+}
 
 const play = (app: Api, id: string, key: string = randomUUID()) =>
   app.post(`/sounds/${id}/play`).set('Idempotency-Key', key).expect(200);

@@ -3,7 +3,11 @@ import type { Api } from '../support/api.ts';
 import { addCategory, addSection, addSound, addSounds, barePreview, newSlug } from '../support/catalogue.ts';
 import { type Sql, test } from '../support/test.ts';
 
-type Section = { slug: string; sounds: { id: string }[]; [field: string]: unknown };
+interface Section {
+  slug: string;
+  sounds: { id: string }[];
+  [field: string]: unknown;
+}
 
 async function sectionsOf(app: Api, ...slugs: string[]): Promise<Section[]> {
   const { body } = await app.get('/home').expect(200);

@@ -9,7 +9,11 @@ const dayMs = 24 * 60 * minuteMs;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const today = ago(0).slice(0, 10);
 
-type Play = { id: string; sound_id: string; played_at: string };
+interface Play {
+  id: string;
+  sound_id: string;
+  played_at: string;
+}
 
 const playOf = (sound_id: string, more: Partial<Play> = {}): Play => ({
   id: randomUUID(),

@@ -9,7 +9,11 @@ import { clientWith, issueKey, newUser, type Sql, test } from '../support/test.t
 const minuteMs = 60_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
-type Entry = { sound_id: string; position_sec: number | null; updated_at: string };
+interface Entry {
+  sound_id: string;
+  position_sec: number | null;
+  updated_at: string;
+}
 
 const at = (sound_id: string, position_sec: number | null, updated_at = ago(minuteMs)): Entry => ({
   ...{ sound_id, position_sec, updated_at },

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PUBLIC_SIGNING_KEY } from '@sounds-service/local-supabase/keys';
+import { publicSigningKey } from '@sounds-service/local-supabase/keys';
 import postgres from 'postgres';
 
 /** Supabase that the tests run against. */
-export type TestStack = {
+export interface TestStack {
   apiUrl: string;
   /** Address of the mailbox; empty if unknown. */
   mailUrl: string;
@@ -18,13 +18,17 @@ export type TestStack = {
   forging: 'ES256' | 'HS256' | null;
   /** False if TEST_SUPABASE_URL names another stack. */
   embedded: boolean;
-};
+}
 
-type Settings = { disable_signup?: boolean; mailer_autoconfirm?: boolean; external?: { email?: boolean } };
+interface Settings {
+  disable_signup?: boolean;
+  mailer_autoconfirm?: boolean;
+  external?: { email?: boolean };
+}
 
 // Auth accepts 30 calls at once, then as many per second as its limit allows: 100 with the limits that the tests need,
 // 0.1 with those of a new project.
-const [ROUNDS, CALLS_EACH, PAUSE_MS] = [6, 10, 200];
+const [rounds, callsEach, pauseMs] = [6, 10, 200];
 
 function check(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message);
@@ -76,13 +80,13 @@ export async function givenStack(env: NodeJS.ProcessEnv): Promise<TestStack> {
     ['sign-ins and token refreshes', 'token?grant_type=refresh_token', { refresh_token: 'none' }],
   ] as const) {
     const call = () => auth(path, { method: 'POST', body: JSON.stringify(body) });
-    for (let round = 0; round < ROUNDS; round++) {
-      const answers = await Promise.all(Array.from({ length: CALLS_EACH }, call));
+    for (let round = 0; round < rounds; round++) {
+      const answers = await Promise.all(Array.from({ length: callsEach }, call));
       const advice = 'allow 30,000 in 5 minutes under Authentication, Rate Limits.';
       check(!answers.some(({ status }) => status === 429), `The project limits ${what}: ${advice}`);
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
     }
   }
-  const publishesOurs = keys.some(({ kid }) => kid === PUBLIC_SIGNING_KEY.kid);
+  const publishesOurs = keys.some(({ kid }) => kid === publicSigningKey.kid);
   return { ...stack, forging: publishesOurs ? 'ES256' : jwtSecret === '' ? null : 'HS256', embedded: false };
 }

@@ -16,7 +16,7 @@ declare module 'vitest' {
 
 // Cleans up when the pipe from this process closes. Processes with the folder in their environment or arguments have
 // seven seconds to end. All folders get new modes, because a killed test may have left one that cannot be entered.
-const CLEAN_UP_AFTER_US = `
+const cleanUpScript = `
   read -r _
   left() { ps axeww -o pid=,args= | grep -F "$1" | grep -vE 'clean-up-after|grep -F' | while read -r pid _; do echo "$pid"; done; }
   closed=$(date +%s)
@@ -33,7 +33,7 @@ async function makeRunFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-test-'));
   // Let the account that runs Postgres for root enter the folder.
   await chmod(folder, 0o711);
-  const args = ['-c', CLEAN_UP_AFTER_US, 'clean-up-after', folder];
+  const args = ['-c', cleanUpScript, 'clean-up-after', folder];
   spawn('sh', args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] }).unref();
   return folder;
 }

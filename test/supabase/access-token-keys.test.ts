@@ -22,7 +22,7 @@ async function signingKey(kid: string) {
   };
 }
 
-type Project = {
+interface Project {
   /** Number of requests for the key set. */
   fetches: number;
   isAuthAway: boolean;
@@ -30,7 +30,7 @@ type Project = {
   malformed: string | null;
   status: (token: string) => Promise<number>;
   wait: (ms: number) => void;
-};
+}
 
 /** Runs `check` with a project that publishes these keys and has no sounds, and a clock that only `wait` advances. */
 async function withKeys(keys: object[], check: (project: Project) => Promise<void>, secret = '') {

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startApi } from '@sounds-service/local-supabase/api';
 import { as } from '@sounds-service/local-supabase/database';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
-import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import { localKeys } from '@sounds-service/local-supabase/keys';
+import { startPostgres, superuserName } from '@sounds-service/local-supabase/postgres';
 import { removeFolder } from '@sounds-service/local-supabase/postgres-files';
 import { makeStandby } from '@sounds-service/local-supabase/standby';
 import postgres from 'postgres';
@@ -26,13 +26,13 @@ export async function startReplicatedStack() {
   const api = await startApiProcess(options);
   const replicaApi = await startApi({ ...options, databaseUrl: standby.databaseUrl });
   const sql = postgres(primary.databaseUrl, { max: 1, onnotice() {} });
-  const standbySql = postgres(as(SUPERUSER, standby.databaseUrl), { max: 1, onnotice() {} });
+  const standbySql = postgres(as(superuserName, standby.databaseUrl), { max: 1, onnotice() {} });
   let running = primary;
 
   return {
     apiUrl: api.url,
     replicaUrl: replicaApi.url,
-    ...LOCAL_KEYS,
+    ...localKeys,
     sql,
     /** Connection of the superuser, who may pause the standby. */
     standbySql,

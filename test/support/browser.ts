@@ -14,10 +14,16 @@ const binary = [
 export const canRunBrowser = binary !== undefined;
 if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
 
-export type View = { width: number; colorScheme: 'light' | 'dark' };
+export interface View {
+  width: number;
+  colorScheme: 'light' | 'dark';
+}
 
 /** Errors and warnings on the console, and all requested addresses. */
-type Record = { complaints: string[]; requests: URL[] };
+interface Record {
+  complaints: string[];
+  requests: URL[];
+}
 
 export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '' });
 

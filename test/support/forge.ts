@@ -1,4 +1,4 @@
-import { PRIVATE_SIGNING_KEY } from '@sounds-service/local-supabase/keys';
+import { privateSigningKey } from '@sounds-service/local-supabase/keys';
 import { type JWTPayload, SignJWT } from 'jose';
 import { inject, type TestContext } from 'vitest';
 
@@ -11,8 +11,8 @@ export type Skip = TestContext['skip'];
 export function forge(skip: Skip, claims: JWTPayload): Promise<string> {
   const { forging: alg, jwtSecret } = inject('stack');
   if (alg === null) return skip(cannotForge);
-  const key = alg === 'HS256' ? new TextEncoder().encode(jwtSecret) : PRIVATE_SIGNING_KEY;
-  const { kid } = PRIVATE_SIGNING_KEY;
+  const key = alg === 'HS256' ? new TextEncoder().encode(jwtSecret) : privateSigningKey;
+  const { kid } = privateSigningKey;
   const header = { alg, typ: 'JWT', ...(alg === 'ES256' && { kid }) };
   return new SignJWT(claims).setProtectedHeader(header).sign(key);
 }

@@ -1,7 +1,11 @@
 import request from 'supertest';
 import type { Gateway } from './gateway.ts';
 
-type Sample = { name: string; labels: Record<string, string>; value: number };
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
 
 /** Scrapes a gateway as Prometheus does. */
 export async function scrape({ metricsUrl }: Gateway): Promise<Sample[]> {

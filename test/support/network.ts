@@ -3,12 +3,21 @@ import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listen } from './gateway.ts';
 
-type Answer = { status: number; headers?: OutgoingHttpHeaders; body?: string };
+interface Answer {
+  status: number;
+  headers?: OutgoingHttpHeaders;
+  body?: string;
+}
 
 /** Fault of a request. Undefined passes it, a status or response answers it, `cut` closes its connection. */
 export type Fault = undefined | number | Answer | 'cut';
 
-export type ProxiedRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer };
+export interface ProxiedRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+}
 
 export type Decide = (request: ProxiedRequest) => Fault | Promise<Fault>;
 
@@ -30,7 +39,7 @@ export async function startNetwork(
     const body = await buffer(incoming).catch(() => null);
     if (body === null) return; // the client disconnected while it sent its body
     const request = { method, path, headers, body };
-    /** Returns whether the fault has ended the request. */
+    /** Tells whether the fault has ended the request. */
     const endBy = (fault: Fault): boolean => {
       if (fault === undefined) return false;
       const answer: Answer | 'cut' = typeof fault === 'number' ? { status: fault } : fault;

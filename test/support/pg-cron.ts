@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { as, prepareDatabase } from '@sounds-service/local-supabase/database';
-import { SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import { startPostgres, superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 
 /** The real pg_cron in the newest release of Debian's PostgreSQL that hosted projects have, if any. */
@@ -22,7 +22,7 @@ export async function startDatabaseWithPgCron() {
   const settings = { shared_preload_libraries: 'pg_cron', 'cron.host': '127.0.0.1' };
   const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable: false, programs, settings });
   starting.defer(stop);
-  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
   await sql`create extension pg_cron with schema pg_catalog`;
   await prepareDatabase(databaseUrl);
   // Storage of hosted projects has more columns than that of the emulator, before and after those that both have.

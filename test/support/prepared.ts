@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { as, migrate, prepareDatabase } from '@sounds-service/local-supabase/database';
-import { clusterFolder, SUPERUSER, startPostgres } from '@sounds-service/local-supabase/postgres';
+import { clusterFolder, startPostgres, superuserName } from '@sounds-service/local-supabase/postgres';
 import { ownFolder, type Release } from '@sounds-service/local-supabase/postgres-files';
 import { startBareDatabase, startScratchDatabase } from '@sounds-service/local-supabase/scratch-database';
 import postgres from 'postgres';
@@ -20,7 +20,7 @@ type State = 'bare' | 'migrated';
 
 /** Runs a statement about a whole database as the superuser. */
 async function administer(databaseUrl: string, statement: string): Promise<void> {
-  const sql = postgres(as(SUPERUSER, databaseUrl), { database: 'template1', max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, databaseUrl), { database: 'template1', max: 1, onnotice() {} });
   await sql.unsafe(statement);
   await sql.end();
 }

@@ -73,12 +73,12 @@ export function run(args: string[], env: Record<string, string> = {}, program = 
   };
 }
 
-const PORTS = ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'] as const;
+const portVariables = ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'] as const;
 
 /** Returns variables that make `npm run dev` use free ports and this folder. */
 export async function devEnvironment(DEV_DATA_DIR: string) {
-  const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())] as const));
-  return { DEV_DATA_DIR, ...(Object.fromEntries(ports) as Record<(typeof PORTS)[number], string>) };
+  const ports = await Promise.all(portVariables.map(async (name) => [name, String(await freePort())] as const));
+  return { DEV_DATA_DIR, ...(Object.fromEntries(ports) as Record<(typeof portVariables)[number], string>) };
 }
 
 /** Starts the program of `npm run dev`. Resolves when it is ready. */

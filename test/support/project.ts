@@ -11,13 +11,13 @@ import { test } from './test.ts';
 /** Settings that may differ from those of the common project. */
 type Settings = Pick<ApiOptions, 'emailConfirmations' | 'emailSignIn' | 'signing' | 'captcha'>;
 
-type Project = {
+interface Project {
   url: string;
   mailUrl: string;
   /** Client of a gateway for this project. */
   api: Api;
   gatewayUrl: string;
-};
+}
 
 /**
  * Test function with a separate project for the file, on the same database. It needs the embedded stack.
@@ -47,7 +47,7 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
 export const testWithConfirmations = (env: Record<string, string> = {}) =>
   testWithProject({ emailConfirmations: true }, env);
 
-/** Returns whether there is a project that requires confirmed addresses. */
+/** Tells whether there is a project that requires confirmed addresses. */
 export function canConfirm(): boolean {
   const { embedded, confirmingUrl, mailUrl } = inject('stack');
   return embedded || (confirmingUrl !== '' && mailUrl !== '');

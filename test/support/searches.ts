@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { startDatabase } from './prepared.ts';
 
-type Row = { title: string; tags?: string[]; description?: string };
+interface Row {
+  title: string;
+  tags?: string[];
+  description?: string;
+}
 
 /** Sounds in ten languages, which the samples lack. */
 const rows: Row[] = [

@@ -7,14 +7,14 @@ import { type Gateway, startGateway } from './gateway.ts';
 
 export type Sql = postgres.Sql;
 
-export type Session = {
+export interface Session {
   access_token: string;
   refresh_token: string;
   token_type: string;
   expires_at: number;
   expires_in: number;
   user: { id: string; email: string };
-};
+}
 
 export const password = 'correct horse battery';
 

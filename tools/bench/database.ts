@@ -3,7 +3,7 @@ import { markdownTable } from 'markdown-table';
 import postgres from 'postgres';
 import { median } from 'simple-statistics';
 import { type Explainer, indexesRead, openExplainer, rowsRead, tablesScanned } from './explain.ts';
-import { COLLECTOR_FAVORITES, LARGE, load } from './load.ts';
+import { collectorFavorites, largeSize, load } from './load.ts';
 import { milliseconds, verdict, whole } from './report.ts';
 import { isSearch, pageAfter, plainRead, type Statement, statements, tablesReadWhole } from './statements.ts';
 
@@ -72,7 +72,7 @@ function problemsOf(measured: Measured): string[] {
       tablesReadWhole({ name }).includes('sounds') || indexesRead(plans).some((one) => index.test(one)),
       `does not use its index ${index}`,
     ],
-    [isSearch({ name }) || read <= COLLECTOR_FAVORITES, `reads ${read} rows of sounds`],
+    [isSearch({ name }) || read <= collectorFavorites, `reads ${read} rows of sounds`],
     [ms <= limit, `takes ${milliseconds(ms)}, more than ${milliseconds(limit)}`],
     [plainMs === null || ms <= plainRatioMax * plainMs, `takes ${plainRatioMax} times as long as its rows`],
   ];
@@ -90,7 +90,7 @@ export async function databaseSection(): Promise<{ summary: string; section: str
   await using stack = new AsyncDisposableStack();
   const { databaseUrl, stop } = await startScratchDatabase();
   stack.defer(stop);
-  await load(databaseUrl, LARGE);
+  await load(databaseUrl, largeSize);
   const sql = postgres(databaseUrl, { max: 1 });
   stack.defer(() => sql.end());
   const lastOf = async (page: number) => {
@@ -119,7 +119,7 @@ function summaryOf(rows: Measured[]): string {
   const isSearchField = ({ name }: Measured) => name.includes('q=');
   return `\
 - **Postgres** takes ${milliseconds(median(rows.map(({ ms }) => ms)))} for half of the requests and ${slowest(rows.filter((row) => !isSearchField(row)))} for the slowest, apart from the
-  search field, which takes up to ${slowest(rows.filter(isSearchField))}, with ${whole(LARGE.sounds)} sounds.
+  search field, which takes up to ${slowest(rows.filter(isSearchField))}, with ${whole(largeSize.sounds)} sounds.
 `;
 }
 
@@ -132,7 +132,7 @@ function sectionOf(rows: Measured[], pageRatio: number): string {
     verdict(row.ms <= limitOf(row)),
     row.plainMs === null ? '' : `${(row.ms / row.plainMs).toFixed(1)} ×`,
   ]);
-  const size = Object.entries(LARGE).map(([name, count]) => `${whole(count)} ${name}`);
+  const size = Object.entries(largeSize).map(([name, count]) => `${whole(count)} ${name}`);
   return `## The database
 
 PostgreSQL 17 with default settings, ${size.join(', ')}. Time of a call in Postgres, and as a multiple of reading the

@@ -1,5 +1,5 @@
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 
 export interface Caller {
@@ -7,7 +7,7 @@ export interface Caller {
   user?: string;
 }
 
-const SETTINGS = `
+const plannerSettings = `
   load 'auto_explain';
   set auto_explain.log_nested_statements = on;
   set auto_explain.log_analyze = on;
@@ -20,8 +20,11 @@ const SETTINGS = `
  */
 export async function openExplainer(databaseUrl: string) {
   let noted: string[] = [];
-  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice: ({ message }) => noted.push(message ?? '') });
-  await sql.unsafe(SETTINGS);
+  const sql = postgres(as(superuserName, databaseUrl), {
+    max: 1,
+    onnotice: ({ message }) => noted.push(message ?? ''),
+  });
+  await sql.unsafe(plannerSettings);
 
   async function run({ role, user }: Caller, statement: string, notesPlans = false) {
     await sql.unsafe('begin');

@@ -10,14 +10,14 @@ export interface Size {
 }
 
 /** Size of a busy service after years. */
-export const LARGE: Size = { sounds: 100_000, categories: 500, customers: 10_000, favorites: 1_000_000 };
+export const largeSize: Size = { sounds: 100_000, categories: 500, customers: 10_000, favorites: 1_000_000 };
 
 /** Customer with the longest list of favorites, at any size. */
-export const COLLECTOR = 'c0000000-0000-4000-8000-000000000001';
-export const COLLECTOR_FAVORITES = 2_000;
+export const collectorId = 'c0000000-0000-4000-8000-000000000001';
+export const collectorFavorites = 2_000;
 
 /** Number of rule sections of the home page. */
-const SECTIONS = 20;
+const sectionCount = 20;
 
 /**
  * Loads a catalogue through the real constraints and triggers, in a few statements, with a fixed random seed. A few
@@ -54,7 +54,7 @@ export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}
   await timed(log, `${size.favorites} favorites`, () => loadFavorites(sql, size));
   await timed(log, 'histories', () => loadHistories(sql));
   await timed(log, 'positions', () => loadProgress(sql));
-  await timed(log, `${SECTIONS} home sections`, () => loadSections(sql));
+  await timed(log, `${sectionCount} home sections`, () => loadSections(sql));
 }
 
 type Transaction = postgres.TransactionSql;
@@ -113,7 +113,7 @@ async function loadCustomers(sql: Transaction, { customers }: Size) {
   await sql`
     with added as (insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data, created_at)
     select
-      case n when 1 then ${COLLECTOR} else gen_random_uuid() end, 'customer-' || n || '@example.com',
+      case n when 1 then ${collectorId} else gen_random_uuid() end, 'customer-' || n || '@example.com',
       jsonb_build_object('full_name', 'Customer ' || n), '{"provider": "email", "providers": ["email"]}',
       now() - random() * interval '5 years'
     from generate_series(1, ${customers}::int) as n
@@ -133,8 +133,8 @@ async function loadFavorites(sql: Transaction, { favorites, sounds, customers }:
       select row_number() over (order by id) as n, id from loaded_customers`;
   await sql`
     insert into public.favorites (user_id, sound_id, created_at)
-    select ${COLLECTOR}, id, now() - n * interval '1 minute' from numbered_sounds
-    order by n desc limit ${Math.min(COLLECTOR_FAVORITES, sounds)}`;
+    select ${collectorId}, id, now() - n * interval '1 minute' from numbered_sounds
+    order by n desc limit ${Math.min(collectorFavorites, sounds)}`;
   for (let missing = favorites; missing > 0; ) {
     const [row] = await sql`
       with drawn as (
@@ -144,7 +144,7 @@ async function loadFavorites(sql: Transaction, { favorites, sounds, customers }:
         insert into public.favorites (user_id, sound_id, created_at)
         select customer.id, sound.id, now() - random() * interval '3 years'
         from drawn
-          join numbered_customers as customer on customer.n = drawn.customer and customer.id <> ${COLLECTOR}
+          join numbered_customers as customer on customer.n = drawn.customer and customer.id <> ${collectorId}
           join numbered_sounds as sound on sound.n = drawn.sound
         order by 1, 2
         on conflict do nothing returning 1
@@ -168,7 +168,7 @@ async function loadProgress(sql: Transaction) {
   await sql`
     insert into public.progress (user_id, sound_id, position_sec, updated_at)
     select customer.id, sound.id, 60, now() - n * interval '1 hour'
-    from (select id from loaded_customers order by id <> ${COLLECTOR} limit 100) as customer
+    from (select id from loaded_customers order by id <> ${collectorId} limit 100) as customer
       cross join (select id, row_number() over (order by id) as n from public.sounds order by id limit 200) as sound`;
 }
 
@@ -178,7 +178,7 @@ async function loadSections(sql: Transaction) {
     insert into public.home_sections (slug, title, sort_order, mode, rule_type, rule_value, rule_include_children, item_limit)
     select 'section-' || n, 'Section ' || n, n, 'rule', rule, case rule when 'category' then 'category-' || n end,
       rule = 'category' and n % 2 = 1, 20
-    from generate_series(1, ${SECTIONS}::int) as n,
+    from generate_series(1, ${sectionCount}::int) as n,
       lateral (select case n when 2 then 'featured' when 4 then 'newest' else 'category' end) as chosen (rule)`;
 }
 
@@ -186,7 +186,7 @@ async function loadSections(sql: Transaction) {
 if (import.meta.main) {
   const port = process.env['SUPABASE_DB_PORT'] || 54322;
   const databaseUrl = process.argv[2] ?? `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
-  await load(databaseUrl, LARGE, console.log).catch((error: Error & { code?: string }) => {
+  await load(databaseUrl, largeSize, console.log).catch((error: Error & { code?: string }) => {
     const known: Record<string, string> = {
       '23505':
         'The database was loaded before, or holds rows of the same names. Nothing was written. Start with an empty database: ' +

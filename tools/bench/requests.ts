@@ -1,4 +1,4 @@
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import autocannon from 'autocannon';
 import { SignJWT } from 'jose';
 import { median } from 'simple-statistics';
@@ -18,7 +18,7 @@ function createToken(index: number): Promise<string> {
     .setSubject(sub)
     .setAudience('authenticated')
     .setExpirationTime('2h')
-    .sign(new TextEncoder().encode(LOCAL_KEYS.jwtSecret));
+    .sign(new TextEncoder().encode(localKeys.jwtSecret));
 }
 
 const maxConnections = 64;

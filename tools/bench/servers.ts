@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@sounds-service/local-supabase/free-port';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const settings = {
-  SUPABASE_PUBLISHABLE_KEY: LOCAL_KEYS.publishableKey,
-  SUPABASE_SECRET_KEY: LOCAL_KEYS.secretKey,
-  SUPABASE_JWT_SECRET: LOCAL_KEYS.jwtSecret,
+  SUPABASE_PUBLISHABLE_KEY: localKeys.publishableKey,
+  SUPABASE_SECRET_KEY: localKeys.secretKey,
+  SUPABASE_JWT_SECRET: localKeys.jwtSecret,
   REQUIRE_HTTPS: 'false',
   RATE_LIMIT_PER_MINUTE: '1000000',
   METRICS_PORT: '0',

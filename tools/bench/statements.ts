@@ -1,5 +1,5 @@
 import type { Caller, Explainer } from './explain.ts';
-import { COLLECTOR } from './load.ts';
+import { collectorId } from './load.ts';
 
 /** Statement of one request. */
 export interface Statement {
@@ -17,7 +17,7 @@ export interface Statement {
 type Limit = Statement['msMax'] | [msMax: number, why: string];
 
 const anon: Caller = { role: 'anon' };
-const user: Caller = { role: 'authenticated', user: COLLECTOR };
+const user: Caller = { role: 'authenticated', user: collectorId };
 const service: Caller = { role: 'service_role' };
 
 function call(name: string, caller: Caller, sql: string, index: RegExp, limit: Limit = 1): Statement {
@@ -71,7 +71,7 @@ export const pageAfter = (cursor: string) => page({ cursor }, /^sounds_list$/);
  * @param sound id of a sound
  * @param player id of the account that plays it
  */
-export const statements = (cursor: string, sound: string, player = COLLECTOR): Statement[] => [
+export const statements = (cursor: string, sound: string, player = collectorId): Statement[] => [
   page({}, /^sounds_list$/),
   pageAfter(cursor),
   page(withChildren, /^sounds_category$/),
@@ -153,11 +153,11 @@ export const statements = (cursor: string, sound: string, player = COLLECTOR): S
 ];
 
 /** Tables that a statement may read as a whole: small ones, and those whose rows a request needs all. */
-const SMALL_TABLES = ['categories', 'home_sections', 'catalogue_feed', 'objects', 'play_receipts', 'listening_days'];
+const smallTables = ['categories', 'home_sections', 'catalogue_feed', 'objects', 'play_receipts', 'listening_days'];
 
 /** Returns the tables that a statement may read as a whole: `sounds` for short searches, which no index covers. */
 export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>
-  /[?&](search|q)=.{1,2}(&|$)/.test(name) ? [...SMALL_TABLES, 'sounds'] : SMALL_TABLES;
+  /[?&](search|q)=.{1,2}(&|$)/.test(name) ? [...smallTables, 'sounds'] : smallTables;
 
 /**
  * Tells whether a request reads rows until its page is full: a search, or a filter that no index orders. `ids` counts

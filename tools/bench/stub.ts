@@ -5,7 +5,13 @@ import { createServer } from 'node:http';
 // Supabase that answers each call after 2 ms, with the examples of openapi.json. GET /calls returns the number of calls
 // of each function since the last GET /calls.
 
-type Schema = { $ref?: string; properties?: object; items?: Schema; examples?: unknown[]; enum?: unknown[] };
+interface Schema {
+  $ref?: string;
+  properties?: object;
+  items?: Schema;
+  examples?: unknown[];
+  enum?: unknown[];
+}
 
 const { components } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
 const example = (name: string) => exampleOf(components.schemas[name]);

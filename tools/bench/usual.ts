@@ -34,8 +34,15 @@ async function call(client: SupabaseClient, name: string, args: object = {}) {
   return data;
 }
 
-type FoundFile = { path: string };
-type FoundFiles = { id: string; audio: FoundFile; cover: FoundFile; is_locked: boolean };
+interface FoundFile {
+  path: string;
+}
+interface FoundFiles {
+  id: string;
+  audio: FoundFile;
+  cover: FoundFile;
+  is_locked: boolean;
+}
 
 const ListQuery = z.object({
   category: z.string().max(100).optional(),

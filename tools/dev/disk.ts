@@ -1,13 +1,13 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-const MEGABYTE = 1024 * 1024;
+const megabyte = 1024 * 1024;
 
 /** Disk space of a new project, plus as much for Postgres to work with. */
-export const NEEDED_MB = 100;
+export const neededMb = 100;
 
 /** Below this, any failure is reported as a full disk. */
-export const FULL_MB = 10;
+export const fullMb = 10;
 
 /**
  * Checks the free space of a folder, which need not exist yet.
@@ -18,7 +18,7 @@ export function diskProblem(folder: string, leastMb: number): string | undefined
   let there = resolve(folder);
   while (!existsSync(there)) there = dirname(there);
   const { bavail, bsize } = statfsSync(there);
-  const freeMb = Math.floor((bavail * bsize) / MEGABYTE);
+  const freeMb = Math.floor((bavail * bsize) / megabyte);
   if (freeMb >= leastMb) return undefined;
-  return `The disk of ${folder} has ${freeMb} MB left, and npm run dev needs ${NEEDED_MB} MB: free some space, or set DEV_DATA_DIR to a folder on another disk.`;
+  return `The disk of ${folder} has ${freeMb} MB left, and npm run dev needs ${neededMb} MB: free some space, or set DEV_DATA_DIR to a folder on another disk.`;
 }

@@ -20,10 +20,10 @@ export interface Gateway {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // One save can cause several events.
-const SETTLE_MS = 100;
+const settleMs = 100;
 
 // Ignores temporary files of editors and git.
-const SOURCE = /^\w.*\.ts$/;
+const sourceFile = /^\w.*\.ts$/;
 
 /**
  * Starts the gateway, and restarts it on each change of its source, even if it has ended because of a syntax error.
@@ -64,7 +64,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
 
   const watcher = watch(`${root}src`, { ignoreInitial: true }).on('all', (_event, path) => {
     const file = basename(path);
-    if (!SOURCE.test(file)) return;
+    if (!sourceFile.test(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       restarting = restarting.then(async () => {
@@ -72,14 +72,14 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
         await stop();
         running = start();
       });
-    }, SETTLE_MS);
+    }, settleMs);
   });
 
   return {
     async ready() {
       while (!(await isReady(env['PORT']))) {
         if (ended) throw new Error('The gateway did not start.');
-        await sleep(SETTLE_MS);
+        await sleep(settleMs);
       }
       wasReady = true;
     },

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv4 } from 'node:net';
 
-const ONLY_HERE = ['0.0.0.0', '127.0.0.1'];
+const localAddresses = ['0.0.0.0', '127.0.0.1'];
 
 /**
  * Returns the IPv4 address of this machine in its network.
@@ -11,7 +11,7 @@ const ONLY_HERE = ['0.0.0.0', '127.0.0.1'];
  */
 export async function hostAddress(wanted: string): Promise<string> {
   if (wanted === 'auto') return ownAddress();
-  if (isIPv4(wanted) && !ONLY_HERE.includes(wanted) && (await isOurs(wanted))) return wanted;
+  if (isIPv4(wanted) && !localAddresses.includes(wanted) && (await isOurs(wanted))) return wanted;
   throw new Error(
     `${wanted} is not an address of this machine. Set --host to its IPv4 address in the network, such as 192.168.1.20, or to auto.`,
   );

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { makeIdToken, PROVIDERS, type Provider } from '@sounds-service/local-supabase/identity-provider';
+import { idTokenProviders, makeIdToken, type Provider } from '@sounds-service/local-supabase/identity-provider';
 
 // `npm run -s id-token -- --email ada@example.com` prints an ID token that only the stack of `npm run dev` accepts.
 
-const USAGE = `Usage: npm run -s id-token -- --email ada@example.com
+const usage = `Usage: npm run -s id-token -- --email ada@example.com
     [--provider google|apple] [--name "Ada"] [--picture https://…] [--sub …] [--nonce <raw>] [--unverified]
 
 Where addresses need no confirmation, as in npm run dev, Auth treats unverified ones as verified.`;
@@ -25,7 +25,7 @@ function answer(args: string[]): string | Promise<string> {
     },
   });
   const { provider, unverified, help, ...rest } = values;
-  if (help) return USAGE;
+  if (help) return usage;
   if (!rest.email) throw new Error('Specify --email.');
   if (!isProvider(provider)) throw new Error('--provider must be google or apple.');
   if (provider === 'apple' && (rest.name || rest.picture)) {
@@ -35,12 +35,12 @@ function answer(args: string[]): string | Promise<string> {
 }
 
 function isProvider(name: string): name is Provider {
-  return Object.hasOwn(PROVIDERS, name);
+  return Object.hasOwn(idTokenProviders, name);
 }
 
 try {
   console.log(await answer(process.argv.slice(2)));
 } catch (error) {
-  console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+  console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
   process.exitCode = 1;
 }

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { MIGRATIONS, migrationDrift } from '@sounds-service/local-supabase/migrations';
+import { migrationDrift, migrationsFolder } from '@sounds-service/local-supabase/migrations';
 import { type Stack, startStack } from '@sounds-service/local-supabase/stack';
 import { watch } from 'chokidar';
 import { pino } from 'pino';
-import { diskProblem, FULL_MB, NEEDED_MB } from './disk.ts';
+import { diskProblem, fullMb, neededMb } from './disk.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { prettyLog } from './log.ts';
 import { howToApply } from './pending-migrations.ts';
@@ -44,7 +44,7 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
   };
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 let stack: Promise<Stack> | undefined;
 let gateway: Gateway | undefined;
@@ -52,7 +52,7 @@ let player: Player | undefined;
 let ending = false;
 
 // Ctrl-C arrives twice, because npm forwards the signal that the terminal already sent.
-const SAME_PRESS_MS = 500;
+const samePressMs = 500;
 
 /** Stops the player, the gateway, the stack, and then this process. */
 async function end(code: number): Promise<void> {
@@ -60,8 +60,8 @@ async function end(code: number): Promise<void> {
   ending = true;
   // A second Ctrl-C exits at once; the children end by themselves.
   setTimeout(() => {
-    for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
-  }, SAME_PRESS_MS);
+    for (const signal of signals) process.on(signal, () => process.exit(1));
+  }, samePressMs);
   await player?.stop();
   await gateway?.stop();
   const running = await stack?.catch(() => undefined);
@@ -70,7 +70,7 @@ async function end(code: number): Promise<void> {
 }
 
 async function run(settings: Settings): Promise<void> {
-  const problem = diskProblem(settings.dataDir, NEEDED_MB);
+  const problem = diskProblem(settings.dataDir, neededMb);
   if (problem) throw new Error(problem);
   stack = startStack({
     ...settings,
@@ -97,13 +97,13 @@ async function run(settings: Settings): Promise<void> {
 
 /** Reports new migrations, such as those of a git pull, because the next start applies them. */
 function watchMigrations({ databaseUrl }: Stack): void {
-  watch(fileURLToPath(MIGRATIONS), { ignoreInitial: true }).on('add', async () => {
+  watch(fileURLToPath(migrationsFolder), { ignoreInitial: true }).on('add', async () => {
     const { pending } = await migrationDrift(databaseUrl);
     if (pending.length > 0) logger.warn(howToApply(pending));
   });
 }
 
-for (const signal of SIGNALS) process.on(signal, () => void end(0));
+for (const signal of signals) process.on(signal, () => void end(0));
 
 // Exits without waiting, because the database driver throws from a timer if its connection breaks while it writes, and
 // its query then never ends. The children end by themselves.
@@ -122,7 +122,7 @@ readSettings(process.argv.slice(2))
   })
   .catch((error: unknown) => {
     if (ending) return;
-    const full = dataDir && diskProblem(dataDir, FULL_MB);
+    const full = dataDir && diskProblem(dataDir, fullMb);
     console.error(full ?? (error instanceof Error ? error.message : error));
     void end(1);
   });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { compareSchemas } from '@sounds-service/migration/changes';
-import { PROJECT, startSchemaDatabases } from '@sounds-service/migration/databases';
+import { projectFolder, startSchemaDatabases } from '@sounds-service/migration/databases';
 import { type FSWatcher, watch } from 'chokidar';
 
 /**
@@ -8,7 +8,7 @@ import { type FSWatcher, watch } from 'chokidar';
  * @param warn called with the differences or the mistakes
  * @param project the folder that holds `supabase/`
  */
-export function watchSchemas(warn: (line: string) => void, project = PROJECT): FSWatcher {
+export function watchSchemas(warn: (line: string) => void, project = projectFolder): FSWatcher {
   let last = Promise.resolve();
   let waiting = false;
   const folder = fileURLToPath(new URL('supabase/schemas/', project));

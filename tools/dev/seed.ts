@@ -9,12 +9,12 @@ import type { Stack } from '@sounds-service/local-supabase/stack';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import postgres from 'postgres';
 
-const SEED = 'supabase/seed.sql';
+const seedFile = 'supabase/seed.sql';
 
 /** Account of every local stack, with premium. */
-export const DEMO = { email: 'demo@example.com', password: 'demo-password' } as const;
+export const demoAccount = { email: 'demo@example.com', password: 'demo-password' } as const;
 /** Account of every local stack, without premium. */
-export const FREE = { ...DEMO, email: 'free@example.com' } as const;
+export const freeAccount = { ...demoAccount, email: 'free@example.com' } as const;
 
 /**
  * Fills a new database with the sample catalogue, its files and the demo accounts. Later calls add missing ones.
@@ -39,25 +39,25 @@ export async function seed(
 }
 
 /** Recorded instead of the samples' hash in a database without samples. */
-const EMPTY = 'empty';
+const emptyMark = 'empty';
 
 /**
  * Runs supabase/seed.sql once per database, and records it like the Supabase CLI.
- * @returns whether the database has the samples
+ * @returns true if the database has the samples
  */
 async function seedRows(sql: postgres.Sql, empty: boolean): Promise<boolean> {
-  const file = new URL(`../../${SEED}`, import.meta.url);
+  const file = new URL(`../../${seedFile}`, import.meta.url);
   const text = readFileSync(file, 'utf8');
   return await sql.begin(async (transaction) => {
     await transaction`
       create table if not exists supabase_migrations.seed_files (path text primary key, hash text not null)`;
-    const [done] = await transaction`select hash from supabase_migrations.seed_files where path = ${SEED}`;
-    if (done && empty && done['hash'] !== EMPTY)
+    const [done] = await transaction`select hash from supabase_migrations.seed_files where path = ${seedFile}`;
+    if (done && empty && done['hash'] !== emptyMark)
       throw new Error('The catalogue has the samples. To forget all data: npm run dev -- --fresh --empty');
-    if (done) return done['hash'] !== EMPTY;
+    if (done) return done['hash'] !== emptyMark;
     if (!empty) await transaction.unsafe(text);
-    const hash = empty ? EMPTY : createHash('sha256').update(text).digest('hex');
-    await transaction`insert into supabase_migrations.seed_files (path, hash) values (${SEED}, ${hash})`;
+    const hash = empty ? emptyMark : createHash('sha256').update(text).digest('hex');
+    await transaction`insert into supabase_migrations.seed_files (path, hash) values (${seedFile}, ${hash})`;
     return !empty;
   });
 }
@@ -76,16 +76,20 @@ async function uploadSamples(client: SupabaseClient): Promise<void> {
 
 /** Creates the demo accounts that do not exist. */
 export async function createDemoUsers(client: SupabaseClient): Promise<void> {
-  const id = await createUser(client, DEMO, 'Demo');
+  const id = await createUser(client, demoAccount, 'Demo');
   if (id) await client.rpc('set_premium', { customer_id: id, premium_until: 'infinity' }).throwOnError();
-  await createUser(client, FREE, 'Demo without premium');
+  await createUser(client, freeAccount, 'Demo without premium');
 }
 
 /**
  * Creates an account as an administrator, so that no mail is sent and the address is confirmed.
  * @returns its id, or undefined if it exists already
  */
-async function createUser({ auth }: SupabaseClient, account: typeof DEMO | typeof FREE, full_name: string) {
+async function createUser(
+  { auth }: SupabaseClient,
+  account: typeof demoAccount | typeof freeAccount,
+  full_name: string,
+) {
   const { data, error } = await auth.admin.createUser({
     ...account,
     email_confirm: true,

@@ -8,7 +8,7 @@ import { createContext } from '../../src/context.ts';
 import { apiBase } from '../../src/endpoint.ts';
 import { serve } from '../../src/http/serve.ts';
 import { howToApply } from './pending-migrations.ts';
-import { createDemoUsers, DEMO } from './seed.ts';
+import { createDemoUsers, demoAccount } from './seed.ts';
 
 // Starts the gateway of `npm run dev`: that of src/server.ts, with additions that only developers may have.
 
@@ -20,7 +20,7 @@ async function demoToken(): Promise<string | undefined> {
   const response = await fetch(`http://127.0.0.1:${port}${apiBase}/auth/signin`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(DEMO),
+    body: JSON.stringify(demoAccount),
   });
   const { data } = (await response.json()) as { data?: { access_token: string } };
   return data?.access_token;

@@ -16,7 +16,7 @@ export type Settings = Awaited<ReturnType<typeof readSettings>>;
 export async function readSettings(args: string[]) {
   const { fresh, empty, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
   if (help) {
-    console.log(USAGE);
+    console.log(usage);
     process.exit(0);
   }
   readEnvFile();
@@ -41,14 +41,14 @@ export async function readSettings(args: string[]) {
   };
 }
 
-const USAGE = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--host ADDRESS]
+const usage = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--host ADDRESS]
   --fresh           starts with an empty database
   --empty           omits the samples, so that you can try an import. If the catalogue has samples, add --fresh
   --confirm-email   requires new accounts to confirm their address with a mailed code
     --host ADDRESS    lets phones in the same network play files: signs and serves URLs at this IPv4 address of your
                       machine, such as 192.168.1.20; "auto" finds the address`;
 
-const OPTIONS = {
+const optionTypes = {
   fresh: { type: 'boolean', default: false },
   empty: { type: 'boolean', default: false },
   'confirm-email': { type: 'boolean', default: false },
@@ -58,9 +58,9 @@ const OPTIONS = {
 
 function readOptions(args: string[]) {
   try {
-    return parseArgs({ args, options: OPTIONS }).values;
+    return parseArgs({ args, options: optionTypes }).values;
   } catch (error) {
-    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
+    throw new Error(`${(error as Error).message}\n\n${usage}`);
   }
 }
 

@@ -1,11 +1,11 @@
 import { extname } from 'node:path';
 import type { Stack } from '@sounds-service/local-supabase/stack';
 import postgres from 'postgres';
-import { DEMO, FREE } from './seed.ts';
+import { demoAccount, freeAccount } from './seed.ts';
 import type { Settings } from './settings.ts';
 
 /** curl command that ends each response with a line break. */
-const CURL = "curl -sw '\\n'";
+const curlCommand = "curl -sw '\\n'";
 
 /** Returns what `npm run dev` prints at the end: addresses, keys, an account, and commands to paste. */
 export async function summary(stack: Stack, settings: Settings): Promise<string> {
@@ -26,7 +26,7 @@ export async function summary(stack: Stack, settings: Settings): Promise<string>
   Publishable    ${stack.publishableKey}
   Secret         ${stack.secretKey}
 
-  Demo account   ${DEMO.email} / ${DEMO.password}  (with premium; without: ${FREE.email})
+  Demo account   ${demoAccount.email} / ${demoAccount.password}  (with premium; without: ${freeAccount.email})
 
 Sign in, list, fetch audio:
 
@@ -34,7 +34,7 @@ ${calls.join('\n')}
 
 In this folder: sign in with an ID token like one of Google (Apple: --provider apple), and run SQL:
 
-${CURL} ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
+${curlCommand} ${api}/auth/oauth/idp -H 'Content-Type: application/json' -d "{\\"id_token\\":\\"$(npm run -s id-token -- --email ada@example.com)\\"}"
 DO_NOT_TRACK=1 npx supabase db query --yes --remote=${stack.databaseUrl} 'select email, source from public.customers'
 
 An account of your own, from sign-up through a forgotten password to deletion. The commands look up the mailed codes:
@@ -52,8 +52,8 @@ async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> 
     select id, audio_path from public.sounds where is_active and audio_path is not null
     order by sort_order, created_at desc limit 1`.finally(() => sql.end());
   const calls = [
-    `TOKEN=$(curl -s ${api}/auth/signin -H 'Content-Type: application/json' -d '${JSON.stringify(DEMO)}' | ${member('access_token')})`,
-    `${CURL} '${api}/sounds?limit=3' -H "Authorization: Bearer $TOKEN"`,
+    `TOKEN=$(curl -s ${api}/auth/signin -H 'Content-Type: application/json' -d '${JSON.stringify(demoAccount)}' | ${member('access_token')})`,
+    `${curlCommand} '${api}/sounds?limit=3' -H "Authorization: Bearer $TOKEN"`,
   ];
   if (!sound) return calls;
   const url = `$(curl -s ${api}/sounds/${sound.id} -H "Authorization: Bearer $TOKEN" | ${member('audio_url')})`;
@@ -64,7 +64,7 @@ async function sampleCalls(databaseUrl: string, api: string): Promise<string[]> 
 function accountCalls(api: string, mailUrl: string, emailConfirmations: boolean): string[] {
   const email = 'eve@example.com';
   const post = (path: string, body: string, token = '') =>
-    `${CURL} ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
+    `${curlCommand} ${api}${path} ${token}-H 'Content-Type: application/json' -d ${body}`;
   const code = `CODE=$(curl -s '${mailUrl}/api/v1/search?query=to:${email}' | grep -owE '[0-9]{8}' | head -n 1)`;
   const verify = (type: string, more = '') =>
     `TOKEN=$(${post('/auth/verify', `"{\\"type\\":\\"${type}\\",\\"email\\":\\"${email}\\",\\"code\\":\\"$CODE\\"${more}}"`)} | ${member('access_token')})`;
@@ -76,7 +76,7 @@ function accountCalls(api: string, mailUrl: string, emailConfirmations: boolean)
     code,
     verify('recovery'),
     post('/auth/password', `'${JSON.stringify({ password: 'second-password' })}'`, bearer),
-    `${CURL} -X DELETE ${api}/me ${bearer.trim()}`,
+    `${curlCommand} -X DELETE ${api}/me ${bearer.trim()}`,
   ];
 }
 

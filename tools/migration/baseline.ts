@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { PROJECT } from './databases.ts';
+import { projectFolder } from './databases.ts';
 
-const BASELINE = '20261122200000_baseline.sql';
+const baselineFile = '20261122200000_baseline.sql';
 
 /**
  * Writes the schema files, in the order of their names, into the baseline, without the comments between statements.
@@ -9,9 +9,9 @@ const BASELINE = '20261122200000_baseline.sql';
  * @param project the folder that holds `supabase/`
  * @throws if a later migration exists
  */
-export function writeBaseline(project = PROJECT): string {
+export function writeBaseline(project = projectFolder): string {
   const migrations = new URL('supabase/migrations/', project);
-  const later = readdirSync(migrations).filter((file) => file.endsWith('.sql') && file !== BASELINE);
+  const later = readdirSync(migrations).filter((file) => file.endsWith('.sql') && file !== baselineFile);
   if (later.length > 0)
     throw new Error(
       `The baseline cannot change after ${later.join(', ')}. Write a migration: npm run migration -- name_of_the_change`,
@@ -25,6 +25,6 @@ export function writeBaseline(project = PROJECT): string {
     });
   const header =
     '-- Generated from supabase/schemas, which has comments, by npm run migration -- --baseline. Do not edit.';
-  writeFileSync(new URL(BASELINE, migrations), [`${header}\n`, ...parts].join('\n'));
-  return `Wrote supabase/migrations/${BASELINE}.`;
+  writeFileSync(new URL(baselineFile, migrations), [`${header}\n`, ...parts].join('\n'));
+  return `Wrote supabase/migrations/${baselineFile}.`;
 }

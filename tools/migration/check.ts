@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import { startBareDatabase } from '@sounds-service/local-supabase/scratch-database';
 import type { Action, FactBase, StableId } from '@supabase/pg-delta';
 import { nameOf, planChanges, withPools } from './changes.ts';
-import { PROJECT } from './databases.ts';
+import { projectFolder } from './databases.ts';
 import { applySchemaFiles } from './schema-files.ts';
 
-const SCHEMAS = new URL('supabase/schemas/', PROJECT);
+const schemasFolder = new URL('supabase/schemas/', projectFolder);
 
 /** A difference between a database and supabase/schemas. */
 export interface Difference {
@@ -27,10 +27,10 @@ export async function checkDatabase(databaseUrl: string): Promise<Difference[]> 
   const declared = await startBareDatabase(version < 17 ? 15 : 17);
   try {
     if (!has_passkeys)
-      await withPools([as(SUPERUSER, declared.databaseUrl)], (pool) =>
+      await withPools([as(superuserName, declared.databaseUrl)], (pool) =>
         pool.query('drop table auth.webauthn_credentials'),
       );
-    const statements = await applySchemaFiles(declared.databaseUrl, SCHEMAS);
+    const statements = await applySchemaFiles(declared.databaseUrl, schemasFolder);
     const { plan, desired } = await planChanges(databaseUrl, declared.databaseUrl, statements);
     return plan.actions.flatMap((action) => {
       const fix = isAddition(action, desired) ? null : fixOf(action, statements);
@@ -99,8 +99,8 @@ function declarationOf(id: StableId | undefined): string {
     id !== undefined && 'table' in id ? [name, `"${name}"`, `${schema}${id.table}`] : [`${schema}${name}`, name];
   for (const each of names) {
     const pattern = new RegExp(`^ *create [a-z ]*${RegExp.escape(each)}(?![\\w.])`, 'm');
-    for (const file of readdirSync(SCHEMAS).toSorted()) {
-      const text = readFileSync(new URL(file, SCHEMAS), 'utf8');
+    for (const file of readdirSync(schemasFolder).toSorted()) {
+      const text = readFileSync(new URL(file, schemasFolder), 'utf8');
       const position = text.search(pattern);
       if (position >= 0) return `supabase/schemas/${file}:${text.slice(0, position).split('\n').length}`;
     }

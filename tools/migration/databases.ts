@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { as, migrate } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import type { Release } from '@sounds-service/local-supabase/postgres-files';
 import { startBareDatabase } from '@sounds-service/local-supabase/scratch-database';
 import postgres from 'postgres';
 import { applySchemaFiles } from './schema-files.ts';
 
 /** The folder that holds `supabase/`. */
-export const PROJECT = new URL('../../', import.meta.url);
+export const projectFolder = new URL('../../', import.meta.url);
 
 /** Two databases on a temporary server: one made by the migrations, one by the schema files. */
 export interface SchemaDatabases {
@@ -31,7 +31,7 @@ export interface FilledCopy {
  * @param project the folder that holds `supabase/`
  * @throws if a migration or a schema file fails
  */
-export async function startSchemaDatabases(release: Release = 17, project = PROJECT): Promise<SchemaDatabases> {
+export async function startSchemaDatabases(release: Release = 17, project = projectFolder): Promise<SchemaDatabases> {
   await using starting = new AsyncDisposableStack();
   const { databaseUrl: migrated, stop } = await startBareDatabase(release);
   starting.defer(stop);
@@ -43,7 +43,7 @@ export async function startSchemaDatabases(release: Release = 17, project = PROJ
 }
 
 async function copyDatabase(databaseUrl: string, name: string): Promise<string> {
-  const sql = postgres(as(SUPERUSER, sibling(databaseUrl, 'template1')), { max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, sibling(databaseUrl, 'template1')), { max: 1, onnotice() {} });
   try {
     await sql`create database ${sql(name)} template postgres owner postgres`;
   } finally {
@@ -56,10 +56,10 @@ async function fillCopy(migrated: string): Promise<FilledCopy> {
   const databaseUrl = await copyDatabase(migrated, 'copy');
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   const missing: string[] = [];
-  for (const file of [new URL('supabase/seed.sql', PROJECT), new URL('usage.sql', import.meta.url)])
+  for (const file of [new URL('supabase/seed.sql', projectFolder), new URL('usage.sql', import.meta.url)])
     await sql
       .begin((transaction) => transaction.unsafe(readFileSync(file, 'utf8')))
-      .catch((error: Error) => missing.push(`${file.pathname.slice(PROJECT.pathname.length)}: ${error.message}`));
+      .catch((error: Error) => missing.push(`${file.pathname.slice(projectFolder.pathname.length)}: ${error.message}`));
   await sql.end();
   return { databaseUrl, missing };
 }

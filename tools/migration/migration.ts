@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { compareSchemas, type SchemaChanges } from './changes.ts';
-import { PROJECT, type SchemaDatabases, startSchemaDatabases } from './databases.ts';
+import { projectFolder, type SchemaDatabases, startSchemaDatabases } from './databases.ts';
 
 export interface MigrationOptions {
   allowDataLoss?: boolean;
@@ -16,7 +16,7 @@ export interface MigrationOptions {
  */
 export async function writeMigration(
   name: string,
-  { allowDataLoss = false, project = PROJECT }: MigrationOptions = {},
+  { allowDataLoss = false, project = projectFolder }: MigrationOptions = {},
 ): Promise<string> {
   if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name))
     throw new Error(

@@ -32,7 +32,10 @@ export async function applySchemaFiles(databaseUrl: string, folder: URL): Promis
   return run;
 }
 
-type Statement = { text: string; line: number };
+interface Statement {
+  text: string;
+  line: number;
+}
 
 /** Splits a file into statements with the parser of Postgres. Each has the line on which it begins. */
 async function statementsOf(name: string, source: string): Promise<Statement[]> {
@@ -51,7 +54,10 @@ async function statementsOf(name: string, source: string): Promise<Statement[]> 
 }
 
 /** Positions in bytes. The parser omits zeros. */
-type ParsedStatement = { stmt_location?: number; stmt_len?: number };
+interface ParsedStatement {
+  stmt_location?: number;
+  stmt_len?: number;
+}
 type SyntaxError = Error & { sqlDetails?: { cursorPosition: number } };
 
 const linesBefore = (text: string, end = text.length) => text.slice(0, end).split('\n').length - 1;

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 
 /** One row per day in UTC, oldest first, including days without activity. */
-export type Day = {
+export interface Day {
   /** Date in the form YYYY-MM-DD. */
   day: string;
   plays: number;
@@ -9,12 +9,20 @@ export type Day = {
   sign_ups: number;
   active: number;
   deleted: number;
-};
+}
 
 /** Sounds in the order of `admin.top_sounds`: by listeners, then by days. */
-type TopSound = { title: string; listeners: number; days_played: number; plays: number };
+interface TopSound {
+  title: string;
+  listeners: number;
+  days_played: number;
+  plays: number;
+}
 
-export type Figures = { days: Day[]; topSounds: TopSound[] };
+export interface Figures {
+  days: Day[];
+  topSounds: TopSound[];
+}
 
 const topSoundsMax = 20;
 

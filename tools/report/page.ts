@@ -5,9 +5,18 @@ import type { Day, Figures } from './figures.ts';
 /** Colors with enough contrast on light and dark backgrounds. */
 const colors = { plays: '#3987d4', listeners: '#2f9e77', accounts: '#a66fd0', deleted: '#d9694a' };
 
-type Column = { name: string; color: string; of: (day: Day) => number };
+interface Column {
+  name: string;
+  color: string;
+  of: (day: Day) => number;
+}
 
-type Section = { title: string; note: string; chart: ChartConfiguration; table: (string | number)[][] };
+interface Section {
+  title: string;
+  note: string;
+  chart: ChartConfiguration;
+  table: (string | number)[][];
+}
 
 /** Returns a chart by day, and its figures as a table. */
 function byDay(title: string, note: string, type: 'bar' | 'line', days: Day[], columns: Column[]): Section {

@@ -1,25 +1,33 @@
 // Writes a call of every operation of the document, with all fields of its body, for the program of each language.
 
-type Schema = {
+interface Schema {
   $ref?: string;
   enum?: unknown[];
   examples?: unknown[];
   items?: Schema;
   properties?: Record<string, Schema>;
-};
-type Operation = {
+}
+interface Operation {
   operationId: string;
   tags: [string];
   parameters?: { in?: string; name: string }[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
-};
-export type Document = {
+}
+export interface Document {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
-};
+}
 
 /** A call. `ids` are the names of its parameters in the path; `body` is JSON text of `type`, both empty without a body. */
-type Call = { path: string; method: string; name: string; tag: string; ids: string[]; body: string; type: string };
+interface Call {
+  path: string;
+  method: string;
+  name: string;
+  tag: string;
+  ids: string[];
+  body: string;
+  type: string;
+}
 
 /** Id in the examples of the document. */
 const exampleId = '50000000-0000-4000-8000-000000000001';

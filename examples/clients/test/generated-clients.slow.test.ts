@@ -30,11 +30,11 @@ const remedies = `To generate clients: ${lacking.join('; ')}`;
 if (lacking.length > 0 && process.env['CI']) throw new Error(remedies);
 
 // Disables the optimizing compiler and the parallel collector, because the Java programs run only for seconds.
-const JDK_JAVA_OPTIONS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+const jdkJavaOptions = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 
 /** Runs a program and returns its output. @throws Error with the output if the program fails */
 async function run(cwd: string, program: string, args: string[], env: Record<string, string> = {}) {
-  const options = { cwd, env: { ...process.env, JDK_JAVA_OPTIONS, ...env }, maxBuffer: 2 ** 26 };
+  const options = { cwd, env: { ...process.env, JDK_JAVA_OPTIONS: jdkJavaOptions, ...env }, maxBuffer: 2 ** 26 };
   const { stdout } = await promisify(execFile)(program, args, options).catch(({ message, stdout }) => {
     throw new Error(`${message}\n${stdout}`);
   });
@@ -84,14 +84,14 @@ const rejections: Record<string, string> = {
 };
 
 /** Folder with both documents, addresses of the service, and what the programs print. */
-type Service = {
+interface Service {
   work: string;
   newer: string;
   args: string[];
   /** Writes the program of a language with a call of every operation. */
   write: (language: Language, source: string, path: string) => Promise<void>;
   expected: string;
-};
+}
 
 /** Test function with a user and five sounds of a newer service. */
 const test = base.extend<{ service: Service }>({

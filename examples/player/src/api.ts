@@ -30,7 +30,7 @@ let syncedAt: Date | null = null;
 /** Undefined until it is known. */
 let hasPremium: boolean | undefined;
 
-/** Returns whether the user needs premium for a sound. The service decides; this is for the screens. */
+/** Tells whether the user needs premium for a sound. The service decides; this is for the screens. */
 export const isLocked = ({ is_premium }: Preview) => is_premium && hasPremium === false;
 
 /** Returns the end of the user's premium, or null. */

@@ -1,7 +1,12 @@
 import { api } from './api.ts';
 import { button, el, notify } from './dom.ts';
 
-type Device = { id: string; last_used_at: string; user_agent: string | null; is_current: boolean };
+interface Device {
+  id: string;
+  last_used_at: string;
+  user_agent: string | null;
+  is_current: boolean;
+}
 
 const end = (path: '' | `/${string}`) => api.fetch(`/me/sessions${path}`, { method: 'DELETE' });
 

@@ -5,7 +5,11 @@ import { stop } from './player.ts';
 import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
 import './bar.ts';
 
-type Screen = { title: string; make: Parameters<typeof fill>[1]; isNarrow?: true };
+interface Screen {
+  title: string;
+  make: Parameters<typeof fill>[1];
+  isNarrow?: true;
+}
 
 const forGuests: Record<string, Screen> = {
   '#/': { title: 'Sign in', make: signIn, isNarrow: true },

@@ -13,7 +13,12 @@ import { freePort } from '../../../test/support/ports.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 
 /** Browser and player with a separate service, which has the samples and requires new accounts to be confirmed. */
-type Site = { url: string; supabaseUrl: string; sql: postgres.Sql; browser: Browser };
+interface Site {
+  url: string;
+  supabaseUrl: string;
+  sql: postgres.Sql;
+  browser: Browser;
+}
 
 const views = {
   phone: { width: 390, colorScheme: 'light' },
@@ -90,7 +95,7 @@ export async function open(page: Page, screen: string, heading = screen) {
   await page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
 }
 
-/** Returns whether the content fits into the page: nothing scrolls horizontally, and the bar not at all. */
+/** Tells whether the content fits into the page: nothing scrolls horizontally, and the bar not at all. */
 export const fits = (page: Page) =>
   page.evaluate(
     `['html', 'main', '#bar'].map((name) => document.querySelector(name)).every(

@@ -1,4 +1,4 @@
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
@@ -131,7 +131,7 @@ test('a browser that cannot store the sign-in says so', async ({ visit }) => {
 
 test('a sound continues on other devices where the user stopped', async ({ site, visit }) => {
   // A sound that is longer than the samples, so that a position in it is one to continue from.
-  const project = { apiUrl: site.supabaseUrl, secretKey: LOCAL_KEYS.secretKey };
+  const project = { apiUrl: site.supabaseUrl, secretKey: localKeys.secretKey };
   await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project);
   await site.sql`insert into public.sounds (title, audio_path, duration_sec, sort_order)
     values ('Long', 'long.wav', 300, -1000)`;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { DEMO, FREE } from '@sounds-service/dev/seed';
+import { demoAccount, freeAccount } from '@sounds-service/dev/seed';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { button, focused, listen, next, open, playing, test, tryAgain, untilPlays, violations } from './fixture.ts';
@@ -136,7 +136,7 @@ test('the account page exports data and signs out other devices, which show the 
   await site.sql`delete from auth.sessions`;
   await visit('phone', async (phone) => {
     await listen(phone);
-    await phone.request.post(`${site.url}api/v1/auth/signin`, { data: DEMO }); // a third device
+    await phone.request.post(`${site.url}api/v1/auth/signin`, { data: demoAccount }); // a third device
     await visit('desk', async (desk) => {
       await listen(desk);
       await open(desk, 'Account');
@@ -226,8 +226,8 @@ test('without a network the page opens, searches the catalogue and changes favor
 test('a locked sound has a lock and leads to a page about premium, until the user has it', async ({ site, visit }) => {
   const [sound] = await site.sql`select title from public.sounds where is_premium limit 1`;
   await visit('phone', async (page) => {
-    await page.getByLabel('E-mail address').fill(FREE.email);
-    await page.getByLabel('Password').fill(FREE.password);
+    await page.getByLabel('E-mail address').fill(freeAccount.email);
+    await page.getByLabel('Password').fill(freeAccount.password);
     await button(page, 'Sign in').click();
     await page.locator('.cards').first().waitFor();
     const row = page.locator('.rows .listen').filter({ hasText: sound?.['title'] });
@@ -243,7 +243,7 @@ test('a locked sound has a lock and leads to a page about premium, until the use
     await row.click();
     await page.getByText('You do not have premium.').waitFor();
     expect(await page.locator('#bar').isVisible()).toBe(false);
-    await site.sql`update public.customers set premium_until = '2999-06-01' where email = ${FREE.email}`;
+    await site.sql`update public.customers set premium_until = '2999-06-01' where email = ${freeAccount.email}`;
     await page.reload();
     await page.getByText(/You have premium until .*2999/).waitFor();
     await find();

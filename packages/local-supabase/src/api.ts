@@ -11,20 +11,20 @@ import { accountRoutes } from './api/auth-account.ts';
 import { adminRoutes, sessionOrigin } from './api/auth-admin.ts';
 import { requireCaptcha } from './api/auth-captcha.ts';
 import { apiVersion } from './api/auth-errors.ts';
-import { CODE_DIGITS } from './api/auth-mails.ts';
+import { codeDigits } from './api/auth-mails.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { unusedRoutes } from './api/auth-unused.ts';
 import { filesAlone, listen } from './api/listen.ts';
-import { Mailbox } from './api/mailbox.ts';
-import { ObjectFiles } from './api/objects.ts';
+import { createMailbox, type Mailbox } from './api/mailbox.ts';
+import { createObjectFiles, type ObjectFiles } from './api/objects.ts';
 import { restRequests } from './api/rest.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
-import { MAX_ROWS } from './api/rest-functions.ts';
+import { maxRows } from './api/rest-functions.ts';
 import { storageRoutes } from './api/storage.ts';
 import type { SigningAlgorithm } from './api/user-tokens.ts';
 import { as } from './database.ts';
-import { LOCAL_KEYS } from './keys.ts';
-import { PROJECT } from './project.ts';
+import { localKeys } from './keys.ts';
+import { projectFolder } from './project.ts';
 
 /** Supabase-compatible API on 127.0.0.1: Auth, the data API, Storage, and a studio at its root. */
 export interface Api {
@@ -65,7 +65,7 @@ const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/l
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
   await using starting = new AsyncDisposableStack();
-  const mailbox = new Mailbox(options.log ?? (() => {}));
+  const mailbox = createMailbox(options.log ?? (() => {}));
   let url = '';
   const auth = authApp(options, mailbox, () => url);
   starting.defer(() => auth.connection.close());
@@ -114,14 +114,14 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
     studio: { enabled: false },
     auth: {
       enabled: true,
-      jwt_secret: LOCAL_KEYS.jwtSecret,
+      jwt_secret: localKeys.jwtSecret,
       enable_refresh_token_rotation: true,
       minimum_password_length: 6,
       email: {
         enable_signup: emailSignIn,
         enable_confirmations: emailConfirmations,
         max_frequency: '1s',
-        otp_length: CODE_DIGITS,
+        otp_length: codeDigits,
         template: { confirmation: template('confirmation'), recovery: template('recovery') },
       },
     },
@@ -149,7 +149,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
 
 /** Returns the template of a mail, which `supabase start` also uses. */
 const template = (name: string) => ({
-  content_path: fileURLToPath(new URL(`supabase/templates/${name}.html`, PROJECT)),
+  content_path: fileURLToPath(new URL(`supabase/templates/${name}.html`, projectFolder)),
 });
 
 async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
@@ -157,12 +157,12 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
   setExperimental('storage', true);
   const connection = new RestConnection(databaseUrl);
   await connection.watchSchema();
-  const files = new ObjectFiles(storageDir);
+  const files = createObjectFiles(storageDir);
   const unfinishedDir = join(storageDir, 'unfinished');
   const app = new App({
     connection,
-    api: { enabled: true, schemas: ['public'], max_rows: MAX_ROWS },
-    auth: { enabled: false, jwt_secret: LOCAL_KEYS.jwtSecret },
+    api: { enabled: true, schemas: ['public'], max_rows: maxRows },
+    auth: { enabled: false, jwt_secret: localKeys.jwtSecret },
     storage: { enabled: true },
     studio: { enabled: true },
     options: {
@@ -173,7 +173,7 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
       },
     },
   });
-  app._storageAdapter = files as typeof files & NonNullable<App['_storageAdapter']>;
+  app._storageAdapter = files as ObjectFiles & NonNullable<App['_storageAdapter']>;
   const { warn } = console;
   console.warn = () => {};
   await app.init();

@@ -1,9 +1,15 @@
 import { Cron } from 'croner';
 import postgres from 'postgres';
 import { as } from './database.ts';
-import { SUPERUSER } from './postgres.ts';
+import { superuserName } from './postgres.ts';
 
-type Job = { jobid: string; schedule: string; command: string; database: string; username: string };
+interface Job {
+  jobid: string;
+  schedule: string;
+  command: string;
+  database: string;
+  username: string;
+}
 
 /**
  * Runs the jobs of `cron.job` as pg_cron does: in UTC, as the user who scheduled them, one run of a job at a time.
@@ -12,7 +18,7 @@ type Job = { jobid: string; schedule: string; command: string; database: string;
  * @returns a function that ends the schedule and the running jobs
  */
 export async function startCron(databaseUrl: string, log: (line: string) => void): Promise<() => Promise<void>> {
-  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
   const connections = new Set<postgres.Sql>();
   const runs = new Set<Promise<void>>();
   /** Timers by the JSON of their job, so that a changed job gets a new timer. */

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { getAuthSchemaSql, getStorageSchemaSql } from '@supabase/lite';
 import postgres from 'postgres';
-import { SUPERUSER } from './postgres.ts';
-import { PROJECT } from './project.ts';
+import { superuserName } from './postgres.ts';
+import { projectFolder } from './project.ts';
 
 /** Returns the address of the same database for another role. */
 export function as(role: string, databaseUrl: string): string {
@@ -19,16 +19,16 @@ export function as(role: string, databaseUrl: string): string {
 
 /** Brings a new database into the state of a hosted project before its first migration. */
 export async function prepareDatabase(databaseUrl: string): Promise<void> {
-  const sql = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
   try {
     const [row] = await sql`
       select to_regrole('authenticator') is null as empty, to_regnamespace('cron') is null as without_cron`;
     await sql.begin(async (transaction) => {
       if (row?.['empty']) {
         await transaction.unsafe(sqlFile('prelude'));
-        await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${AUTH_MORE}`);
+        await transaction.unsafe(`set local role supabase_auth_admin; ${getAuthSchemaSql()}; ${authAdditions}`);
         await transaction.unsafe(
-          `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${STORAGE_GRANTS}; reset role`,
+          `set local role supabase_storage_admin; ${getStorageSchemaSql()}; ${storageGrants}; reset role`,
         );
       }
       // Add Cron to data folders of older checkouts.
@@ -43,7 +43,7 @@ const sqlFile = (name: string) => readFileSync(new URL(`${name}.sql`, import.met
 
 // Adds second factors, passkeys and the third-party app of a session, which Lite lacks. `postgres` may use Auth's rows,
 // triggers and keys, but not alter its tables.
-const AUTH_MORE = `
+const authAdditions = `
 create table auth.mfa_factors (
   id uuid primary key,
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -66,7 +66,7 @@ alter table auth.sessions add oauth_client_id uuid;
 grant all on all tables in schema auth to postgres;
 grant all on all sequences in schema auth to postgres`;
 
-const STORAGE_GRANTS = `
+const storageGrants = `
 grant all on storage.buckets, storage.objects to postgres with grant option;
 grant all on storage.buckets, storage.objects to anon, authenticated, service_role`;
 
@@ -75,7 +75,7 @@ grant all on storage.buckets, storage.objects to anon, authenticated, service_ro
  * @param project folder that holds `supabase/`
  * @throws the message of the CLI if a file fails; the file is rolled back
  */
-export async function migrate(databaseUrl: string, project = PROJECT): Promise<void> {
+export async function migrate(databaseUrl: string, project = projectFolder): Promise<void> {
   const workdir = `--workdir=${fileURLToPath(project)}`;
   await supabase(['migration', 'up', `--remote=${databaseUrl}`, '--yes', workdir]);
 }
@@ -96,6 +96,6 @@ export async function supabase(args: string[]): Promise<string> {
     // The server has no TLS.
     PGSSLMODE: 'disable',
   };
-  const options = { cwd: PROJECT, env, maxBuffer: 2 ** 26 };
+  const options = { cwd: projectFolder, env, maxBuffer: 2 ** 26 };
   return (await promisify(execFile)(process.execPath, [cli, ...args], options)).stdout;
 }

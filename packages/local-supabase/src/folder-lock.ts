@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 // Error code of SQLite for a lock of another process.
-const SQLITE_BUSY = 5;
+const sqliteBusy = 5;
 
 /**
  * Locks the data folder for this process. The operating system releases the lock when the process ends.
@@ -19,7 +19,7 @@ export function lockFolder(folder: string): () => void {
     // Write the process id into another file, because other processes cannot read a locked file.
     writeFileSync(holder, String(process.pid));
   } catch (error) {
-    const busy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+    const busy = error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
     file?.close();
     if (!busy) throw new Error(`The data folder ${folder} is not writable. Set DEV_DATA_DIR to another one.`);
     throw new Error(

@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import { type CryptoKey, type JWK, SignJWT } from 'jose';
 
 /** Identity providers with their real issuers. Their client ids (audiences of tokens) exist only on local stacks. */
-export const PROVIDERS = {
+export const idTokenProviders = {
   google: { issuer: 'https://accounts.google.com', clientId: 'local-supabase' },
   apple: { issuer: 'https://appleid.apple.com', clientId: 'local-supabase' },
 } as const;
 
-export type Provider = keyof typeof PROVIDERS;
+export type Provider = keyof typeof idTokenProviders;
 
 /** Signature algorithm. Google and Apple use RS256, which needs longer keys. */
-export const ALGORITHM = 'ES256';
+export const idTokenAlgorithm = 'ES256';
 
-export const PUBLIC_KEY = {
+export const idTokenPublicKey = {
   kty: 'EC',
   crv: 'P-256',
   x: 'n7n4o5bp_V6eGqwEejhh2C1raG-u5n9f5FUeXQrA0wk',
@@ -20,7 +20,7 @@ export const PUBLIC_KEY = {
 } as const satisfies JWK;
 
 // This key is public, like the local API keys. Only local stacks accept its tokens.
-const PRIVATE_KEY: JWK = { ...PUBLIC_KEY, d: '2YLQNjiZunjIXUY5WlaO5lpzNZF1Tj4ZRqz5_QoGwSY' };
+const idTokenPrivateKey: JWK = { ...idTokenPublicKey, d: '2YLQNjiZunjIXUY5WlaO5lpzNZF1Tj4ZRqz5_QoGwSY' };
 
 export interface IdTokenOptions {
   /** Default: google. */
@@ -43,7 +43,7 @@ export interface IdTokenOptions {
 /** Creates an ID token as the native sign-in of a provider does. Without options, it is valid on local stacks. */
 export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
   const { provider = 'google', email, nonce } = options;
-  const { issuer, clientId } = PROVIDERS[provider];
+  const { issuer, clientId } = idTokenProviders[provider];
   const now = Math.floor(Date.now() / 1000);
   const claims = {
     iss: issuer,
@@ -58,5 +58,7 @@ export function makeIdToken(options: IdTokenOptions = {}): Promise<string> {
     exp: now + 3600,
     ...options.claims,
   };
-  return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' }).sign(options.key ?? PRIVATE_KEY);
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: idTokenAlgorithm, typ: 'JWT' })
+    .sign(options.key ?? idTokenPrivateKey);
 }

@@ -1,15 +1,15 @@
 /** Fixed, public keys of `supabase start`, so that one `.env` works for both. They give full access to the stack. */
-export const LOCAL_KEYS = {
+export const localKeys = {
   publishableKey: 'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
   secretKey: 'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
   /** Signs legacy API keys. The data API also accepts tokens of users that are signed with it. */
   jwtSecret: 'super-secret-jwt-token-with-at-least-32-characters-long',
 } as const;
 
-export type LocalKeys = Readonly<Record<keyof typeof LOCAL_KEYS, string>>;
+export type LocalKeys = Readonly<Record<keyof typeof localKeys, string>>;
 
 /** Public half of the key pair that signs access tokens. */
-export const PUBLIC_SIGNING_KEY = {
+export const publicSigningKey = {
   kty: 'EC',
   kid: 'b81269f1-21d8-4f2e-b719-c2240a840d90',
   use: 'sig',
@@ -22,8 +22,8 @@ export const PUBLIC_SIGNING_KEY = {
 };
 
 /** Private half of the key pair. It is as public as the keys above. */
-export const PRIVATE_SIGNING_KEY = {
-  ...PUBLIC_SIGNING_KEY,
+export const privateSigningKey = {
+  ...publicSigningKey,
   key_ops: ['sign'],
   d: 'dIhR8wywJlqlua4y_yMq2SLhlFXDZJBCvFrY1DCHyVU',
 };

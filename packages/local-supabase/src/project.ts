@@ -1,4 +1,4 @@
 import { pathToFileURL } from 'node:url';
 
 /** Folder that holds `supabase/`: the current folder, as for the Supabase CLI. */
-export const PROJECT = pathToFileURL(`${process.cwd()}/`);
+export const projectFolder = pathToFileURL(`${process.cwd()}/`);

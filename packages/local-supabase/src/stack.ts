@@ -5,7 +5,7 @@ import { startCron } from './cron.ts';
 import { migrate, prepareDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { requireFreePorts } from './free-port.ts';
-import { LOCAL_KEYS, type LocalKeys } from './keys.ts';
+import { type LocalKeys, localKeys } from './keys.ts';
 import { migrationDrift } from './migrations.ts';
 import { type Postgres, startPostgres, stopLeftover } from './postgres.ts';
 import { removeFolder } from './postgres-files.ts';
@@ -68,30 +68,30 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   starting.defer(await startCron(databaseUrl, log));
   const started = starting.move();
   const { url: apiUrl, publicUrl } = api;
-  return { apiUrl, publicUrl, databaseUrl, ...LOCAL_KEYS, exited, stop: () => started.disposeAsync() };
+  return { apiUrl, publicUrl, databaseUrl, ...localKeys, exited, stop: () => started.disposeAsync() };
 }
 
-const START_OVER = 'start over with an empty database: npm run dev -- --fresh';
+const startOver = 'start over with an empty database: npm run dev -- --fresh';
 
 async function applyMigrations(databaseUrl: string, log: (line: string) => void): Promise<void> {
   const { changed, missing, pending, late } = await migrationDrift(databaseUrl);
   const [edited] = changed;
   if (edited?.endsWith('_baseline.sql'))
     throw new Error(
-      `The database was made by an earlier ${edited}. Nothing upgrades it before the first release: ${START_OVER}. To keep the catalogue, run npm run export in the older checkout first, and npm run import afterwards.`,
+      `The database was made by an earlier ${edited}. Nothing upgrades it before the first release: ${startOver}. To keep the catalogue, run npm run export in the older checkout first, and npm run import afterwards.`,
     );
   if (edited)
     throw new Error(
-      `${edited} was edited after it was applied. To keep the data, restore the file and write the change into a new one (npm run migration -- name_of_the_change); else ${START_OVER}`,
+      `${edited} was edited after it was applied. To keep the data, restore the file and write the change into a new one (npm run migration -- name_of_the_change); else ${startOver}`,
     );
   if (late)
     throw new Error(
-      `${late.file} is older than what the database has. To keep the data, give its name a later time than ${late.last}; else ${START_OVER}`,
+      `${late.file} is older than what the database has. To keep the data, give its name a later time than ${late.last}; else ${startOver}`,
     );
   // Replaces the advice of the CLI to edit the history, which would keep the changes of these migrations.
   if (missing.length > 0)
     throw new Error(
-      `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${START_OVER}`,
+      `The database has migrations that are not in supabase/migrations: ${missing.join(', ')}. Put the files back, or ${startOver}`,
     );
   if (pending.length === 0) return;
   log('Applying migrations');
@@ -100,7 +100,7 @@ async function applyMigrations(databaseUrl: string, log: (line: string) => void)
     const failed = [...words.matchAll(/^Applying migration (\S+)\.\.\.$/gm)].at(-1)?.[1];
     const remedy = failed
       ? `Correct supabase/migrations/${failed} and run npm run dev again: nothing of this file was applied.`
-      : `The migrations cannot be applied to this database. To have them all, ${START_OVER}`;
+      : `The migrations cannot be applied to this database. To have them all, ${startOver}`;
     throw new Error(`${words}\n${remedy}`);
   });
 }

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { clusterFolder, SUPERUSER } from './postgres.ts';
+import { clusterFolder, superuserName } from './postgres.ts';
 import { serverAccount } from './postgres-files.ts';
 
 // Runs as the account of Postgres, which can read the primary's folder and must own the standby's folder.
-const SCRIPT = `
+const standbyScript = `
 cp -Rp "$1" "$2" && : > "$2/standby.signal" &&
 echo "primary_conninfo = 'host=127.0.0.1 port=$3 user=$4'" >> "$2/postgresql.auto.conf"`;
 
@@ -15,10 +15,14 @@ echo "primary_conninfo = 'host=127.0.0.1 port=$3 user=$4'" >> "$2/postgresql.aut
  */
 export function makeStandby(primaryDir: string, standbyDir: string, primaryPort: number): void {
   const folders = [clusterFolder(primaryDir), clusterFolder(standbyDir)];
-  const { status, stderr } = spawnSync('/bin/sh', ['-c', SCRIPT, 'copy', ...folders, String(primaryPort), SUPERUSER], {
-    ...serverAccount(standbyDir),
-    cwd: '/',
-    encoding: 'utf8',
-  });
+  const { status, stderr } = spawnSync(
+    '/bin/sh',
+    ['-c', standbyScript, 'copy', ...folders, String(primaryPort), superuserName],
+    {
+      ...serverAccount(standbyDir),
+      cwd: '/',
+      encoding: 'utf8',
+    },
+  );
   if (status !== 0) throw new Error(`The database could not be copied: ${stderr}`);
 }

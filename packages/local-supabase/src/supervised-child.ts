@@ -13,7 +13,7 @@ export interface SupervisedChild {
 
 // The shell reads from a pipe that only this process can write to. When this process stops or is killed, the pipe
 // closes, `read` returns and the command gets its signal.
-const SCRIPT = `
+const supervisorScript = `
 signal=$1; shift
 exec 3<&0
 "$@" 3<&- </dev/null & command=$!
@@ -35,7 +35,7 @@ export function spawnSupervised(
   options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> & { stdout: 'ignore' | 'pipe' },
 ): SupervisedChild {
   const { stdout, ...rest } = options;
-  const child = spawn('/bin/sh', ['-c', SCRIPT, 'supervise', stopSignal, command, ...args], {
+  const child = spawn('/bin/sh', ['-c', supervisorScript, 'supervise', stopSignal, command, ...args], {
     ...rest,
     stdio: ['pipe', stdout, 'pipe'],
     detached: true,

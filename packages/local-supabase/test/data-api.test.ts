@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { forge, type Skip } from '../../../test/support/forge.ts';
 import { type Request, type Supabase, test } from './supabase.ts';
 
-type Exchange = {
+interface Exchange {
   ask: string;
   answer: string;
   as?: 'service_role' | JWTPayload;
@@ -13,9 +13,13 @@ type Exchange = {
   headers?: Record<string, string>;
   expect?: Record<string, string>;
   differs?: string;
-};
+}
 
-type Exchanges = { objects: string; raised: Record<string, string[]>; requests: Record<string, Exchange[]> };
+interface Exchanges {
+  objects: string;
+  raised: Record<string, string[]>;
+  requests: Record<string, Exchange[]>;
+}
 
 const file = new URL('data-api.yaml', import.meta.url);
 const { objects, raised, requests } = parse(readFileSync(file, 'utf8')) as Exchanges;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { AUDIO, ask, COVERS, cover, TEXT, useBuckets } from './buckets.ts';
+import { alphabet, ask, audioBucket, cover, coversBucket, useBuckets } from './buckets.ts';
 import { type Request, type Supabase, test } from './supabase.ts';
 
 // tools/catalogue/test/interrupted.slow.test.ts tests how an interrupted upload continues.
@@ -11,10 +11,16 @@ useBuckets();
 const tus = ({ call, secretKey }: Supabase, path: string, { headers, ...request }: Request) =>
   call(path, { apikey: secretKey, token: secretKey, headers: { 'Tus-Resumable': '1.0.0', ...headers }, ...request });
 
-type Sent = { bucket?: string; type?: string; length?: number; token?: string; headers?: object };
+interface Sent {
+  bucket?: string;
+  type?: string;
+  length?: number;
+  token?: string;
+  headers?: object;
+}
 
 function begin(supabase: Supabase, name: string, sent: Sent = {}) {
-  const { bucket = COVERS, type = 'text/plain', length = TEXT.length, headers, ...as } = sent;
+  const { bucket = coversBucket, type = 'text/plain', length = alphabet.length, headers, ...as } = sent;
   const metadata = { bucketName: bucket, objectName: name, contentType: type, cacheControl: '60' };
   const encoded = Object.entries(metadata).map(([key, value]) => `${key} ${btoa(value)}`);
   return tus(supabase, '/storage/v1/upload/resumable', {
@@ -27,8 +33,8 @@ function begin(supabase: Supabase, name: string, sent: Sent = {}) {
 test('a resumable upload is rejected before a byte is sent', async ({ supabase }) => {
   const { accessToken } = await supabase.signUp();
   for (const [sent, expected] of [
-    [{ bucket: AUDIO, type: 'image/jpeg' }, 415],
-    [{ bucket: AUDIO, length: 101 }, 413],
+    [{ bucket: audioBucket, type: 'image/jpeg' }, 415],
+    [{ bucket: audioBucket, length: 101 }, 413],
     [{ token: accessToken }, 403], // no policy allows it
   ] as const)
     expect((await begin(supabase, randomUUID(), sent)).status).toBe(expected);
@@ -38,7 +44,7 @@ test('a resumable upload is rejected before a byte is sent', async ({ supabase }
 
 test('a resumable upload with x-upsert replaces an object after its last part', async ({ supabase }) => {
   const name = await cover(supabase, 'one');
-  const stored = () => ask(supabase, `public/${COVERS}/${name}`);
+  const stored = () => ask(supabase, `public/${coversBucket}/${name}`);
   expect((await begin(supabase, name)).status).toBe(409);
   const upsert = { 'x-upsert': 'true' };
   const { status, headers } = await begin(supabase, name, { headers: upsert });
@@ -49,15 +55,15 @@ test('a resumable upload with x-upsert replaces an object after its last part', 
     const part = { 'Content-Type': type, 'Upload-Offset': String(offset), ...upsert };
     return (await tus(supabase, pathname, { method: 'PATCH', body, headers: part })).status;
   };
-  expect(await send(0, TEXT.slice(0, 10))).toBe(204);
-  expect(await send(5, TEXT.slice(5))).toBe(409);
+  expect(await send(0, alphabet.slice(0, 10))).toBe(204);
+  expect(await send(5, alphabet.slice(5))).toBe(409);
   expect((await stored()).body).toBe('one');
-  expect(await send(10, TEXT.slice(10))).toBe(204);
+  expect(await send(10, alphabet.slice(10))).toBe(204);
   const after = await stored();
-  expect(after.body).toBe(TEXT);
+  expect(after.body).toBe(alphabet);
   expect(after.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(after.headers.get('cache-control')).toBe('max-age=60');
   // A client that missed the last response asks for the offset.
   const progress = await tus(supabase, pathname, { method: 'HEAD' });
-  expect(progress.headers.get('upload-offset')).toBe(String(TEXT.length));
+  expect(progress.headers.get('upload-offset')).toBe(String(alphabet.length));
 });

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiOptions, startApi } from '@sounds-service/local-supabase/api';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import postgres from 'postgres';
 import { test as base, expect, inject } from 'vitest';
 import { fixture } from '../../../test/support/fixture.ts';
@@ -12,17 +12,21 @@ import { startDatabase } from '../../../test/support/prepared.ts';
 // The tests of this folder describe the behaviour of Supabase that the service relies on. They use only HTTP and SQL,
 // so that they can also run against the project of TEST_SUPABASE_URL.
 
-export type Request = {
+export interface Request {
   /** API key; null for none. Default: the publishable key. */
   apikey?: string | null;
   token?: string;
   method?: string;
   body?: unknown;
   headers?: object;
-};
+}
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests read bodies of every shape and would have to cast unknown
-export type Answer = { status: number; headers: Headers; body: any };
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read bodies of every shape and would have to cast unknown
+  body: any;
+}
 
 type Address = Record<'url' | 'mailUrl' | 'publishableKey' | 'secretKey' | 'jwtSecret', string>;
 
@@ -99,7 +103,7 @@ export const testWith = (settings: Settings) =>
         const { databaseUrl, stop } = await startDatabase(17, 'bare');
         const storageDir = await mkdtemp(join(tmpdir(), 'local-supabase-'));
         const api = await startApi({ ...settings, databaseUrl, storageDir, port: 0 });
-        await useDatabase(databaseUrl, { url: api.url, mailUrl: api.url, ...LOCAL_KEYS }, use);
+        await useDatabase(databaseUrl, { url: api.url, mailUrl: api.url, ...localKeys }, use);
         await api.stop();
         return stop();
       }),

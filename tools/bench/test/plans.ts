@@ -4,16 +4,16 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { type Explainer, indexesRead, openExplainer, rowsRead, tablesScanned } from '../explain.ts';
-import { COLLECTOR_FAVORITES, load, type Size } from '../load.ts';
+import { collectorFavorites, load, type Size } from '../load.ts';
 import { isSearch, type Statement, statements, tablesReadWhole } from '../statements.ts';
 
 // Tests the statements of `npm run bench` in a catalogue just large enough for the planner to prefer indexes.
 
-const SIZE: Size = { sounds: 10_000, categories: 100, customers: 300, favorites: 20_000 };
+const defaultSize: Size = { sounds: 10_000, categories: 100, customers: 300, favorites: 20_000 };
 
 /** Declares the tests of all plans in a database with fresh statistics, as after an autovacuum. */
 export function testPlans(title: string, { release, ...changes }: Partial<Size> & { release?: Release } = {}) {
-  const size = { ...SIZE, ...changes };
+  const size = { ...defaultSize, ...changes };
   let database: ScratchDatabase;
   let explainer: Explainer;
   let list: Statement[];
@@ -49,9 +49,9 @@ export function testPlans(title: string, { release, ...changes }: Partial<Size> 
         expect(indexesRead(plans)).toContainEqual(expect.stringMatching(statement.index));
         // A search reads titles until its page is full.
         if (isSearch(statement)) return;
-        expect(rowsRead(plans, 'sounds')).toBeLessThanOrEqual(COLLECTOR_FAVORITES);
+        expect(rowsRead(plans, 'sounds')).toBeLessThanOrEqual(collectorFavorites);
         // The favorites of the caller, and one that is added.
-        expect(rowsRead(plans, 'favorites')).toBeLessThanOrEqual(COLLECTOR_FAVORITES + 1);
+        expect(rowsRead(plans, 'favorites')).toBeLessThanOrEqual(collectorFavorites + 1);
       },
     );
 
@@ -65,7 +65,7 @@ export function testPlans(title: string, { release, ...changes }: Partial<Size> 
       }
       expect((await plansOf(far)).join('\n')).toContain('Index Cond: (ROW(list_rank, created_at) < ROW(');
       const favorites = await planNamed('GET /favorites');
-      expect(favorites).toMatch(new RegExp(`using favorites_newest_first .* rows=${COLLECTOR_FAVORITES} loops=1`));
+      expect(favorites).toMatch(new RegExp(`using favorites_newest_first .* rows=${collectorFavorites} loops=1`));
       expect(favorites).not.toMatch(/Rows Removed by Filter: [1-9]|Sort Key/);
       expect(await planNamed('POST /sounds/{id}/play')).not.toContain('Filter: (user_id');
     });

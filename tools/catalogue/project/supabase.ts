@@ -1,4 +1,4 @@
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { createClient, type SupabaseClient } from '@supabase/supabase-js';
 import pRetry from 'p-retry';
 import { ImportError } from '../shared/problems.ts';
@@ -20,7 +20,7 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
   if (!url && !secretKey)
     return {
       url: `http://127.0.0.1:${port || 54321}`,
-      secretKey: LOCAL_KEYS.secretKey,
+      secretKey: localKeys.secretKey,
       remedy: 'Start npm run dev; if it runs on another port, set SUPABASE_PORT to that.',
     };
   if (!url || !secretKey) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from '@sounds-service/local-supabase/api';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import postgres from 'postgres';
 import { onTestFinished } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
@@ -19,7 +19,7 @@ export async function startEmptyProject(...releaseAndState: Parameters<typeof st
     await stopDatabase();
     await rm(storageDir, { recursive: true });
   });
-  return { apiUrl: url, databaseUrl, ...LOCAL_KEYS, sql };
+  return { apiUrl: url, databaseUrl, ...localKeys, sql };
 }
 
 export type EmptyProject = Awaited<ReturnType<typeof startEmptyProject>>;

@@ -3,7 +3,7 @@ import { appendFile, readFile, rm, stat, utimes, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { as } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import { createClient } from '@supabase/supabase-js';
 import { expect, inject, onTestFinished } from 'vitest';
 import { endpoints } from '../../../src/app.ts';
@@ -180,13 +180,13 @@ test('a project restored from its backups has its accounts, keys, favorites and 
   const [data, files] = [join(backup, 'data.sql'), join(backup, 'files')];
   const parts = ['--data-only', '--schema=auth', '--schema=public', '--schema=private'];
   const others = ['--exclude-table=auth.schema_migrations'];
-  await runProgram('pg_dump', [...parts, ...others, `--file=${data}`, as(SUPERUSER, old.databaseUrl)]);
+  await runProgram('pg_dump', [...parts, ...others, `--file=${data}`, as(superuserName, old.databaseUrl)]);
   await exportInto(files, old);
 
   const restored = await startEmptyProject(release);
   const replica = ['--command', 'set session_replication_role = replica'];
   const strict = ['--quiet', '--single-transaction', '--set', 'ON_ERROR_STOP=1'];
-  await runProgram('psql', [as(SUPERUSER, restored.databaseUrl), ...strict, ...replica, '--file', data]);
+  await runProgram('psql', [as(superuserName, restored.databaseUrl), ...strict, ...replica, '--file', data]);
   const { code, stdout, stderr } = await importInto(restored, files);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('0 made, 1 updated, 0 unchanged, 0 left alone, 0 rejected.');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { startPostgres } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
@@ -8,7 +8,7 @@ import { apiAt, bearer } from '../../../test/support/api.ts';
 import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 import { childrenOf, devEnvironment, run, serverPid, startDev, untilGone } from '../../../test/support/processes.ts';
-import { DEMO, FREE } from '../seed.ts';
+import { demoAccount, freeAccount } from '../seed.ts';
 
 // 127.0.0.2 stands for the address in the network, because Linux listens on all of 127.0.0.0/8.
 const isLinux = process.platform === 'linux';
@@ -50,7 +50,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   test.runIf(isLinux)('--host signs URLs of the address, which serves the files and nothing else', async () => {
     expect(dev.output.stdout).toContain(`From phones    ${apiOn('127.0.0.2')}`);
     const api = apiAt(apiOn('127.0.0.2'));
-    const token = (await api.post('/auth/signin').send(DEMO)).body.data.access_token;
+    const token = (await api.post('/auth/signin').send(demoAccount)).body.data.access_token;
     const { body: list } = await api.get('/sounds?limit=1').auth(token, bearer);
     const { body: detail } = await api.get(`/sounds/${list.data[0].id}`).auth(token, bearer);
     const { audio_url, cover_image_url } = detail.data;
@@ -66,7 +66,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
     /** Sends a path unchanged, with the secret key and with the headers of Studio. */
     const statusOf = (method: string, path: string) => {
-      const { secretKey: key } = LOCAL_KEYS;
+      const { secretKey: key } = localKeys;
       const headers = [`apikey: ${key}`, `Authorization: Bearer ${key}`, 'Sec-Fetch-Site: same-origin'];
       const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-X', method, '--request-target', path];
       const sent = headers.flatMap((header) => ['-H', header]);
@@ -109,7 +109,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   test('creates the demo account again after its deletion', async () => {
     const api = apiAt(apiOn('127.0.0.1'));
-    const signIn = () => api.post('/auth/signin').send(DEMO);
+    const signIn = () => api.post('/auth/signin').send(demoAccount);
     await api
       .delete('/me')
       .auth((await signIn()).body.data.access_token, bearer)
@@ -152,7 +152,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
           (select count(*)::int from public.categories) as categories, (select count(*)::int from storage.objects) as files,
           (select array_agg(email order by email) from auth.users) as users`);
       const none = { kept: null, sounds: 0, categories: 0, files: 0 };
-      expect(counts).toEqual({ ...none, users: [DEMO.email, FREE.email] });
+      expect(counts).toEqual({ ...none, users: [demoAccount.email, freeAccount.email] });
     };
     dev = await startDev(env, '--fresh', '--empty');
     await expectNoSamples();

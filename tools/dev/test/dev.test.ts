@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LOCAL_KEYS } from '@sounds-service/local-supabase/keys';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { devEnvironment, startDev, untilGone } from '../../../test/support/processes.ts';
-import { DEMO } from '../seed.ts';
+import { demoAccount } from '../seed.ts';
 
 describe.runIf(inject('stack').embedded)('npm run dev', () => {
   let folder: string;
@@ -40,9 +40,9 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   const timeout = 60_000;
   test('prints commands that work when pasted or print the error, as does the README', { timeout }, async () => {
     const { stdout } = dev.output;
-    const { publishableKey, secretKey } = LOCAL_KEYS;
+    const { publishableKey, secretKey } = localKeys;
     const [api, supabase] = [`:${env['PORT']}/api/v1\n`, `:${env['SUPABASE_PORT']}/`];
-    for (const text of [api, supabase, publishableKey, secretKey, DEMO.email]) expect(stdout).toContain(text);
+    for (const text of [api, supabase, publishableKey, secretKey, demoAccount.email]) expect(stdout).toContain(text);
     const [lines = [], here = []] = stdout
       .split(/In this folder:|An account of your own/)
       .map((part) => part.split('\n').filter((line) => /^(TOKEN=\$\(|DO_NOT_TRACK=1 )?(curl|npx) /.test(line)));
@@ -51,7 +51,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(JSON.parse(pasted)).toMatchObject({ data: expect.any(Array) });
     const audio = await readFile(join(folder, /-so (\S+)/.exec(lines[2] ?? '')?.[1] ?? ''));
     expect(audio.length).toBeGreaterThan(1000);
-    const failing = `${lines[0]?.replace(DEMO.password, 'another-password')}; echo "token: $TOKEN"`;
+    const failing = `${lines[0]?.replace(demoAccount.password, 'another-password')}; echo "token: $TOKEN"`;
     const failed = spawnSync('sh', { input: failing, encoding: 'utf8' });
     expect(failed.stdout).toBe('token: \n');
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { message: expect.any(String) } });

@@ -11,7 +11,7 @@ import { preparedFolder } from '../../../test/support/prepared.ts';
 import { childrenOf, devEnvironment, run, untilGone } from '../../../test/support/processes.ts';
 import { hostAddress } from '../host-address.ts';
 
-const MAIN = 'tools/dev/main.ts';
+const mainFile = 'tools/dev/main.ts';
 
 /** True if the tests can mount a disk in their own mount namespace. */
 const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
@@ -29,7 +29,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
   });
 
   /** Runs npm run dev until it fails. @returns its stderr */
-  async function failureOf(given: Record<string, string>, args = [MAIN], program = process.execPath) {
+  async function failureOf(given: Record<string, string>, args = [mainFile], program = process.execPath) {
     const { exited, output } = run(args, given, program);
     expect(await exited).toBe(1);
     return output.stderr;
@@ -52,7 +52,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
       [{ ...other, ...elsewhere, PLAYER_PORT: env.PLAYER_PORT }, [], taken(['PLAYER_PORT'])],
       [{ ...env, ...elsewhere }, [], taken([...ports])],
     ] as const)
-      expect(await failureOf(given, [MAIN, ...args])).toMatch(new RegExp(`^${sentences.join('\n')}\n$`));
+      expect(await failureOf(given, [mainFile, ...args])).toMatch(new RegExp(`^${sentences.join('\n')}\n$`));
     expect((await fetch(`http://127.0.0.1:${env.PORT}/readyz`)).status).toBe(200);
     npm.kill('SIGHUP');
     await npm.exited;
@@ -67,13 +67,13 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
       [{}, ['--host', '192.0.2.1'], /^.+ is not an address of this machine\. Set --host .+\n$/],
       [{ RATE_LIMIT_PER_MINUTE: 'many' }, [], /RATE_LIMIT_PER_MINUTE must be a whole number/],
     ] as const)
-      expect(await failureOf({ ...env, ...given }, [MAIN, ...args])).toMatch(expected);
+      expect(await failureOf({ ...env, ...given }, [mainFile, ...args])).toMatch(expected);
     for (const address of ['0.0.0.0', '127.0.0.1', 'localhost', 'fe80::1'])
       await expect(hostAddress(address)).rejects.toThrow(/is not an address of this machine/);
     await untilGone(folder);
     if (!port80NeedsRoot) return;
     const asPlainUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-net_bind_service'] : [];
-    const [program = '', ...args] = [...asPlainUser, process.execPath, MAIN];
+    const [program = '', ...args] = [...asPlainUser, process.execPath, mainFile];
     expect(await failureOf({ ...env, PORT: '80' }, args, program)).toBe(
       'Port 80 needs root; set PORT to 1024 or above.\n',
     );
@@ -84,7 +84,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-disk-'));
     await chmod(folder, 0o711);
     const mount = `mount -t tmpfs -o size=${megabytes}m,mode=755 tmpfs "$DEV_DATA_DIR" && exec "$@"`;
-    const args = ['--mount', 'sh', '-c', mount, 'sh', process.execPath, MAIN];
+    const args = ['--mount', 'sh', '-c', mount, 'sh', process.execPath, mainFile];
     return { folder, dev: run(args, { ...env, DEV_DATA_DIR: folder }, 'unshare') };
   }
 

@@ -3,14 +3,14 @@ import { appendFile, cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PROJECT } from '@sounds-service/migration/databases';
+import { projectFolder } from '@sounds-service/migration/databases';
 import { expect, onTestFinished, test } from 'vitest';
 import { watchSchemas } from '../schema-watch.ts';
 
 test('npm run dev reports a saved schema file that is invalid or ahead of the migrations', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-watch-'));
   for (const part of ['supabase/schemas', 'supabase/migrations'])
-    await cp(new URL(part, PROJECT), join(folder, part), { recursive: true });
+    await cp(new URL(part, projectFolder), join(folder, part), { recursive: true });
   let heard = Promise.withResolvers<string>();
   const watcher = watchSchemas((line) => heard.resolve(line), pathToFileURL(`${folder}/`));
   onTestFinished(() => watcher.close());

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { as, migrate } from '@sounds-service/local-supabase/database';
-import { SUPERUSER } from '@sounds-service/local-supabase/postgres';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { hasPgCron, startDatabaseWithPgCron } from '../../../test/support/pg-cron.ts';
@@ -57,7 +57,7 @@ test('npm run migration -- --check ignores the real pg_cron and its jobs', async
 test('npm run migration -- --check reports each mistake and its fix, and no addition', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
-  const superuser = postgres(as(SUPERUSER, databaseUrl), { max: 1, onnotice() {} });
+  const superuser = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
   await sql.unsafe(additions);
   await superuser`drop table auth.webauthn_credentials`; // as in older projects
   // Hosted projects let administrators change more of the tables of Auth.

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { writeBaseline } from '../baseline.ts';
-import { PROJECT } from '../databases.ts';
+import { projectFolder } from '../databases.ts';
 import { writeMigration } from '../migration.ts';
 import { applySchemaFiles } from '../schema-files.ts';
 
@@ -16,7 +16,7 @@ type Edit = [file: string, before: string | RegExp, after: string];
 async function projectWith(...edits: Edit[]) {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-schemas-'));
   for (const part of ['supabase/schemas', 'supabase/migrations'])
-    await cp(new URL(part, PROJECT), join(folder, part), { recursive: true });
+    await cp(new URL(part, projectFolder), join(folder, part), { recursive: true });
   for (const [file, before, after] of edits) {
     const path = join(folder, 'supabase/schemas', file);
     const text = await readFile(path, 'utf8');

@@ -18,7 +18,7 @@ export function unexpectedFailure(
   return authError(500, 'unexpected_failure', message);
 }
 
-/** Returns whether an error has the members of Auth's errors, which may be sent to the caller. */
+/** Tells whether an error has the members of Auth's errors, which may be sent to the caller. */
 export function isAuthError(error: unknown): error is AuthError {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' && 'code' in error;
 }

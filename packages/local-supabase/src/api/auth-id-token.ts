@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
-import { ALGORITHM, PROVIDERS, type Provider, PUBLIC_KEY } from '../identity-provider.ts';
+import { idTokenAlgorithm, idTokenProviders, idTokenPublicKey, type Provider } from '../identity-provider.ts';
 import { authError, oauthError } from './auth-errors.ts';
 
 const text = z.string().default('');
@@ -52,10 +52,10 @@ export async function verifyIdToken(request: z.infer<typeof IdTokenGrant>): Prom
 
 async function claimsOf(provider: Provider, token: string): Promise<Claims> {
   try {
-    const { payload } = await jwtVerify(token, PUBLIC_KEY, {
-      algorithms: [ALGORITHM],
-      issuer: PROVIDERS[provider].issuer,
-      audience: PROVIDERS[provider].clientId,
+    const { payload } = await jwtVerify(token, idTokenPublicKey, {
+      algorithms: [idTokenAlgorithm],
+      issuer: idTokenProviders[provider].issuer,
+      audience: idTokenProviders[provider].clientId,
       requiredClaims: ['exp'],
     });
     return Claims.parse(payload);

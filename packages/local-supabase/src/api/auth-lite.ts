@@ -5,7 +5,7 @@ export type AuthService = HonoContext['Variables']['authService'];
 export type Repository = AuthService['repo'];
 export type User = NonNullable<Awaited<ReturnType<Repository['findUserById']>>>;
 
-/** Returns whether a user is currently banned. */
+/** Tells whether a user is currently banned. */
 export function isBanned(user: User | null): boolean {
   return user?.banned_until != null && Date.parse(user.banned_until) > Date.now();
 }

@@ -4,7 +4,7 @@ import { authError, isAuthError } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
 
 /** Length of mailed codes, as in supabase/config.toml. */
-export const CODE_DIGITS = 8;
+export const codeDigits = 8;
 
 const text = z.string().default('');
 export const Recover = z.object({ email: text });
@@ -63,7 +63,7 @@ function confirmFirst(service: AuthService): void {
 export async function sendConfirmation(service: AuthService, user: User): Promise<void> {
   requireGap(service, user.confirmation_sent_at);
   const email = user.email ?? '';
-  const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+  const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
   // Hash the code as Lite does.
   const token = hash('sha256', email + code);
   await service.repo.transaction(async (repository) => {

@@ -103,7 +103,7 @@ export async function refresh(service: AuthService, token: string) {
 }
 
 // Value in supabase/config.toml and in new hosted projects.
-const REUSE_INTERVAL_MS = 10_000;
+const reuseIntervalMs = 10_000;
 
 /** Exchanges a token. Returns an error, instead of throwing it, if the transaction must be committed. */
 async function exchange(service: AuthService, repository: Repository, token: string) {
@@ -120,7 +120,7 @@ async function exchange(service: AuthService, repository: Repository, token: str
     const now = new Date().toISOString();
     return service['createRefreshResponse'](user, used.session_id, present.token, now);
   }
-  if (Date.now() > Date.parse(used.updated_at) + REUSE_INTERVAL_MS) {
+  if (Date.now() > Date.parse(used.updated_at) + reuseIntervalMs) {
     await repository.revokeRefreshTokensByIds(family.filter(({ revoked }) => !revoked).map(({ id }) => id));
     return authError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used');
   }

@@ -1,7 +1,7 @@
 import type { HonoContext } from '@supabase/lite';
 import type { Context, MiddlewareHandler } from 'hono';
 import { decodeJwt } from 'jose';
-import { PUBLIC_SIGNING_KEY } from '../keys.ts';
+import { publicSigningKey } from '../keys.ts';
 import type { Routes } from './auth.ts';
 import { authError, errorResponse, readBody } from './auth-errors.ts';
 import { type AuthService, isBanned } from './auth-lite.ts';
@@ -11,7 +11,7 @@ type Session = Awaited<ReturnType<AuthService['refreshSession']>>;
 
 /** Publishes the key set, which is empty if tokens are signed with the shared secret. */
 export function publishedKeys(algorithm: SigningAlgorithm): Routes {
-  const keys = algorithm === 'ES256' ? [PUBLIC_SIGNING_KEY] : [];
+  const keys = algorithm === 'ES256' ? [publicSigningKey] : [];
   const headers = { 'Cache-Control': 'public, max-age=600' };
   return { 'GET /.well-known/jwks.json': () => Promise.resolve(Response.json({ keys }, { headers })) };
 }
@@ -49,11 +49,11 @@ export function fullTokens(issuer: () => string, algorithm: SigningAlgorithm): M
 
 const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? '') / 1000);
 
-const USER_ROUTES = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
+const userRoutes = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
 
 /** Verifies the token on routes for signed-in users. Rejects banned users, because Lite does not. */
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
-  if (!USER_ROUTES.test(c.req.path)) return next();
+  if (!userRoutes.test(c.req.path)) return next();
   const token = bearer(c);
   if (token === undefined) return next();
   const claims = await verifyToken(token).then(

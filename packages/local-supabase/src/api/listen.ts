@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 
 type FetchCallback = Hono<{ Bindings: HttpBindings }>['fetch'];
 
-const OPTIONS = {
+const connectionOptions = {
   // Exceeds Node's 5 s, because the connection would close between two uploads on a slow machine.
   keepAliveTimeout: 120_000,
   // Size limit of the address and the headers. PostgREST closes the connection beyond that.
@@ -20,7 +20,7 @@ const OPTIONS = {
  * @throws an Error of one sentence if the port is in use
  */
 export async function listen(fetch: FetchCallback, port: number, address: string) {
-  const server = createServer(OPTIONS, getRequestListener(fetch, { overrideGlobalObjects: false }));
+  const server = createServer(connectionOptions, getRequestListener(fetch, { overrideGlobalObjects: false }));
   // Close the connection as PostgREST does, because Node would answer 431.
   server.on('clientError', (_error, socket) => socket.destroy());
   server.listen(port, address);

@@ -6,7 +6,7 @@ import { type CompiledQuery, Kysely, sql } from 'kysely';
 import { PostgresJSDialect } from 'kysely-postgres-js';
 import type { Options, PostgresError, PostgresType } from 'postgres';
 import { as } from '../database.ts';
-import { SUPERUSER } from '../postgres.ts';
+import { superuserName } from '../postgres.ts';
 import {
   isDatabaseError,
   isLostConnection,
@@ -52,7 +52,7 @@ export class RestConnection extends PostgresConnection {
 
   constructor(databaseUrl: string) {
     const postgresOptions = driverOptions();
-    super({ url: as(SUPERUSER, databaseUrl), postgresOptions });
+    super({ url: as(superuserName, databaseUrl), postgresOptions });
     const onclose = () => {
       this.#lost += 1;
     };

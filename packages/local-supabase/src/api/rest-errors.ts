@@ -2,33 +2,33 @@ import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { PostgresError } from 'postgres';
 
-const LOST = /^(ECONNRESET|EPIPE|CONNECTION_CLOSED)$/;
-const UNREACHABLE = /^(ECONNREFUSED|CONNECTION_ENDED|CONNECT_TIMEOUT)$/;
+const lostCodes = /^(ECONNRESET|EPIPE|CONNECTION_CLOSED)$/;
+const unreachableCodes = /^(ECONNREFUSED|CONNECTION_ENDED|CONNECT_TIMEOUT)$/;
 
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 const isFatal = (error: unknown) => error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
-/** Returns whether the database has closed the connection of a request. */
+/** Tells whether the database has closed the connection of a request. */
 export const isLostConnection = (error: unknown) =>
-  LOST.test(codeOf(error)) || (codeOf(error) === '57P01' && isFatal(error));
+  lostCodes.test(codeOf(error)) || (codeOf(error) === '57P01' && isFatal(error));
 
-/** Returns whether the connection of a request was lost, refused, or ended by a FATAL error. */
+/** Tells whether the connection of a request was lost, refused, or ended by a FATAL error. */
 export const isOfClosedConnection = (error: unknown) =>
-  LOST.test(codeOf(error)) || UNREACHABLE.test(codeOf(error)) || isFatal(error);
+  lostCodes.test(codeOf(error)) || unreachableCodes.test(codeOf(error)) || isFatal(error);
 
 /** Creates PostgREST's response to a request whose connection the database has closed. */
 export const lostConnection = () => restError(503, '57P01', 'terminating connection due to administrator command');
 
-/** Returns whether an error comes from the database or its connection, and not from Supabase Lite. */
+/** Tells whether an error comes from the database or its connection, and not from Supabase Lite. */
 export function isDatabaseError(error: unknown): error is PostgresError {
   const code = codeOf(error);
-  return /^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || UNREACHABLE.test(code);
+  return /^[0-9A-Z]{5}$/.test(code) || lostCodes.test(code) || unreachableCodes.test(code);
 }
 
 // Status by SQLSTATE or its first two characters, as in PostgREST's documentation. All others are 400.
-const STATUS = new Map(
+const statusByClass = new Map(
   Object.entries({
     400: 'P0001',
     403: '0L 0P 28',
@@ -48,9 +48,9 @@ const STATUS = new Map(
 export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
   const { code, message, detail: details, hint } = error;
   if (isLostConnection(error)) return lostConnection();
-  if (UNREACHABLE.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
+  if (unreachableCodes.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
   if (code === 'PGRST') return raisedWhole(error);
-  let status = STATUS.get(code) ?? STATUS.get(code.slice(0, 2)) ?? 400;
+  let status = statusByClass.get(code) ?? statusByClass.get(code.slice(0, 2)) ?? 400;
   if (code === '42501') status = role === 'anon' ? 401 : 403;
   if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
   // The code `PTxyz` sets the status. A Response only supports 200 to 599.
@@ -77,7 +77,11 @@ function sourceOf({ query, position }: PostgresError, path: string): string {
   return Number(position) < query.indexOf(' from ') ? 'pgrst_call' : 'record';
 }
 
-type More = { details?: string | undefined; hint?: string | undefined; headers?: Record<string, string> };
+interface More {
+  details?: string | undefined;
+  hint?: string | undefined;
+  headers?: Record<string, string>;
+}
 
 export function restError(status: number, code: string, message: string, more: More = {}): HTTPException {
   const { details = null, hint = null } = more;

@@ -3,11 +3,11 @@ import type { Database, RestConnection } from './rest-connection.ts';
 import { restError } from './rest-errors.ts';
 
 /** Row limit of a response, as in new projects. */
-export const MAX_ROWS = 1000;
+export const maxRows = 1000;
 
 // Parameters that select a part of the result. Lite handles requests with one of them.
-const SHAPING = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
-const FILTER =
+const shapingParameter = /^(select|columns|on_conflict|(.*\.)?(order|limit|offset|and|or))$/;
+const filterValue =
   /^(not|(eq|[gl]te?|i?(like|match))(\((any|all)\))?|neq|cs|cd|ov|s[lr]|nx[rl]|adj|in|is(distinct)?|(pl|ph|w)?fts(\([^)]*\))?)\./;
 
 /**
@@ -46,7 +46,12 @@ export async function callFunction(
   return connection.withContext(undefined, run, { rpc: { method, path, readOnly: isRead } });
 }
 
-type Answer = { body: string; count: number; status: string | null; headers: string | null };
+interface Answer {
+  body: string;
+  count: number;
+  status: string | null;
+  headers: string | null;
+}
 
 function responseOf({ body, count, status, headers }: Answer, isVoid: boolean, isHead: boolean): Response {
   return new Response(isVoid || isHead ? null : body, {
@@ -60,7 +65,7 @@ function responseOf({ body, count, status, headers }: Answer, isVoid: boolean, i
 }
 
 function isPlain({ method, headers }: Request, query: URLSearchParams): boolean {
-  const isShaped = [...query].some(([name, value]) => SHAPING.test(name) || FILTER.test(value));
+  const isShaped = [...query].some(([name, value]) => shapingParameter.test(name) || filterValue.test(value));
   const profile = headers.get(method === 'POST' ? 'content-profile' : 'accept-profile') ?? 'public';
   return (
     (method === 'POST' ? query.size === 0 : /^(GET|HEAD)$/.test(method) && !isShaped) &&
@@ -122,5 +127,5 @@ function statementOf(called: SqlFunction, names: string[], areTexts: boolean): s
   return `
     select (${return_is_setof ? `coalesce(${all}, '[]')` : `coalesce(${all} -> 0, 'null')`})::text as body, count(*)::int,
       current_setting('response.status', true) as status, current_setting('response.headers', true) as headers
-    from (${rows} limit ${MAX_ROWS}) as pgrst_row`;
+    from (${rows} limit ${maxRows}) as pgrst_row`;
 }

@@ -6,7 +6,7 @@ import { verifyingKey } from './user-tokens.ts';
 export type Claims = Record<string, unknown> & { role: string };
 
 // PostgREST accepts clocks that differ by 30 s.
-const LEEWAY_SECONDS = 30;
+const leewaySeconds = 30;
 
 /**
  * Returns the claims of a data request's token, verified as PostgREST does, or those of its API key.
@@ -19,7 +19,7 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
     return { role: 'anon', ...key?.claims };
   }
   const claims = await verified(token[1] ?? '');
-  for (const [name, isWrong, message] of TIMES) {
+  for (const [name, isWrong, message] of timeClaims) {
     const time = claims[name];
     if (typeof (time ?? 0) !== 'number') throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
     if (time != null && isWrong(Number(time), Date.now() / 1000)) throw invalidToken('PGRST303', message);
@@ -30,10 +30,10 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
   return { ...claims, role: typeof role === 'string' ? role : JSON.stringify(role) };
 }
 
-const TIMES: [string, (time: number, now: number) => boolean, string][] = [
-  ['exp', (time, now) => time < now - LEEWAY_SECONDS, 'JWT expired'],
-  ['nbf', (time, now) => time > now + LEEWAY_SECONDS, 'JWT not yet valid'],
-  ['iat', (time, now) => time > now + LEEWAY_SECONDS, 'JWT issued at future'],
+const timeClaims: [string, (time: number, now: number) => boolean, string][] = [
+  ['exp', (time, now) => time < now - leewaySeconds, 'JWT expired'],
+  ['nbf', (time, now) => time > now + leewaySeconds, 'JWT not yet valid'],
+  ['iat', (time, now) => time > now + leewaySeconds, 'JWT issued at future'],
 ];
 
 async function verified(token: string): Promise<Record<string, unknown>> {

@@ -7,7 +7,7 @@ import { StorageError } from './storage-errors.ts';
 import { checkLimits, checkPermission, type NewObject, store } from './upload.ts';
 
 /** Path to create uploads by TUS. They are sent and resumed below it. */
-export const RESUMABLE = '/storage/v1/upload/resumable';
+export const resumablePath = '/storage/v1/upload/resumable';
 
 /**
  * Receives resumable uploads by the TUS protocol. Metadata are `bucketName`, `objectName`, `contentType` and
@@ -16,7 +16,7 @@ export const RESUMABLE = '/storage/v1/upload/resumable';
 export function resumableUploads(storage: Storage): Server {
   const datastore = new FileStore({ directory: storage.unfinishedDir });
   return new Server({
-    path: RESUMABLE,
+    path: resumablePath,
     datastore,
     async onUploadCreate({ headers }, upload) {
       const object = objectOf(upload, headers);

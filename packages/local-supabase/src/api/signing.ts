@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { LOCAL_KEYS } from '../keys.ts';
+import { localKeys } from '../keys.ts';
 import { findObject, type Storage, storageCaller } from './storage-caller.ts';
 import { requestBody, StorageError } from './storage-errors.ts';
 
-const signingKey = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
+const signingKey = new TextEncoder().encode(localKeys.jwtSecret);
 
 const Sign = z.object({ expiresIn: z.int().min(1) });
 

@@ -42,11 +42,11 @@ export const asCaller = <T>(
   options?: { forceRollback: boolean },
 ): Promise<T> => connection.withContext({ auth: { role: jwt.role, jwt }, storage: { operation } }, run, options);
 
-const NAME = /^[\w/!.*'() &$=@;:+,?-]+$/;
+const validName = /^[\w/!.*'() &$=@;:+,?-]+$/;
 
 /** @throws StorageError for a name that Storage does not accept */
 export function checkName(name: string): void {
-  if (!NAME.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
+  if (!validName.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
 }
 
 export interface ObjectRow {

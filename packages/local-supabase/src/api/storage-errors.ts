@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Statuses that Storage sends unchanged. All other errors have status 400. */
-const OWN_STATUS = ['416', '500'];
+const ownStatus = ['416', '500'];
 
 /** Error in the shape of Supabase Storage: usually HTTP 400, with the real status as a string in the body. */
 export class StorageError extends Error {
@@ -18,7 +18,7 @@ export class StorageError extends Error {
 
   toResponse(): Response {
     const { status: statusCode, error, code, message } = this;
-    const status = OWN_STATUS.includes(statusCode) ? Number(statusCode) : 400;
+    const status = ownStatus.includes(statusCode) ? Number(statusCode) : 400;
     return Response.json({ statusCode, error, code, message }, { status });
   }
 }

@@ -4,7 +4,7 @@ import { isStudio } from './access.ts';
 import { downloadAsCaller, downloadPublic, downloadSigned } from './download.ts';
 import { list } from './list.ts';
 import { remove } from './remove.ts';
-import { RESUMABLE, resumableUploads } from './resumable.ts';
+import { resumablePath, resumableUploads } from './resumable.ts';
 import { signMany, signOne } from './signing.ts';
 import { type Storage, storageCaller } from './storage-caller.ts';
 import { invalidRequest, StorageError } from './storage-errors.ts';
@@ -13,16 +13,16 @@ import { forLite } from './user-tokens.ts';
 
 type Handler = (storage: Storage, c: Context, bucket: string, name: string) => Promise<Response>;
 
-const DOWNLOAD = ['GET', 'HEAD'];
+const downloadMethods = ['GET', 'HEAD'];
 
 // The first matching route handles a request. Lite handles all others, such as those for buckets.
-const ROUTES: [methods: string[], path: RegExp, handler: Handler][] = [
+const routes: [methods: string[], path: RegExp, handler: Handler][] = [
   [['POST'], /^\/object\/list\/([^/]+)$/, list],
   [['POST'], /^\/object\/sign\/([^/]+)$/, signMany],
   [['POST'], /^\/object\/sign\/([^/]+)\/(.+)$/, signOne],
-  [DOWNLOAD, /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
-  [DOWNLOAD, /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
-  [DOWNLOAD, /^\/object\/(?:authenticated\/|(?!info\/))([^/]+)\/(.+)$/, downloadAsCaller],
+  [downloadMethods, /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
+  [downloadMethods, /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
+  [downloadMethods, /^\/object\/(?:authenticated\/|(?!info\/))([^/]+)\/(.+)$/, downloadAsCaller],
   [['POST', 'PUT'], /^\/object\/([^/]+)\/(.+)$/, upload],
   [['DELETE'], /^\/object\/([^/]+)\/(.+)$/, remove],
 ];
@@ -34,11 +34,11 @@ export function storageRoutes(storage: Storage): MiddlewareHandler<HonoContext> 
     const path = new URL(c.req.url).pathname.replace(/^\/storage\/v1/, '');
     if (!c.req.path.startsWith('/storage/v1/')) return next();
     try {
-      if (c.req.path.startsWith(RESUMABLE)) {
+      if (c.req.path.startsWith(resumablePath)) {
         if (c.req.method !== 'HEAD' && c.req.method !== 'OPTIONS') await storageCaller(c.req.raw.headers);
         return await resumable.handleWeb(c.req.raw);
       }
-      for (const [methods, pattern, handler] of ROUTES) {
+      for (const [methods, pattern, handler] of routes) {
         const [found, bucket = '', name = ''] = pattern.exec(path) ?? [];
         if (found === undefined || !methods.includes(c.req.method)) continue;
         return await handler(storage, c, decode(bucket), decode(name));

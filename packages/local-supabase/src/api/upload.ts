@@ -83,7 +83,7 @@ export async function checkLimits(
  */
 export async function checkPermission(storage: Storage, caller: Claims, place: Place) {
   const insert = (db: Database) => insertRow(db, caller, place, {});
-  await asCaller(storage, caller, UPLOAD, insert, { forceRollback: true }).catch(rejectRow);
+  await asCaller(storage, caller, uploadOperation, insert, { forceRollback: true }).catch(rejectRow);
 }
 
 /**
@@ -109,10 +109,10 @@ export async function store(
     await storage.files.write(object.bucket, object.name, bytes);
     return row?.id;
   };
-  return await asCaller(storage, caller, UPLOAD, insert).catch(rejectRow);
+  return await asCaller(storage, caller, uploadOperation, insert).catch(rejectRow);
 }
 
-const UPLOAD = 'storage.object.upload';
+const uploadOperation = 'storage.object.upload';
 
 /** Inserts or replaces the row of an object, with a new version. */
 async function insertRow(

@@ -7,20 +7,20 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose';
-import { LOCAL_KEYS, PRIVATE_SIGNING_KEY, PUBLIC_SIGNING_KEY } from '../keys.ts';
+import { localKeys, privateSigningKey, publicSigningKey } from '../keys.ts';
 
 /** Algorithm of access tokens: a key pair, as in new projects, or the shared secret. */
 export type SigningAlgorithm = 'ES256' | 'HS256';
 
-const secret = new TextEncoder().encode(LOCAL_KEYS.jwtSecret);
-const published = createLocalJWKSet({ keys: [PUBLIC_SIGNING_KEY] });
+const secret = new TextEncoder().encode(localKeys.jwtSecret);
+const published = createLocalJWKSet({ keys: [publicSigningKey] });
 
 /** Signs claims without adding any. */
 export function signToken(claims: JWTPayload, algorithm: SigningAlgorithm): Promise<string> {
   const token = new SignJWT(claims);
   if (algorithm === 'HS256') return token.setProtectedHeader({ alg: algorithm, typ: 'JWT' }).sign(secret);
-  const { kid } = PRIVATE_SIGNING_KEY;
-  return token.setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' }).sign(PRIVATE_SIGNING_KEY);
+  const { kid } = privateSigningKey;
+  return token.setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' }).sign(privateSigningKey);
 }
 
 /**

@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { NotRun } from './test/setup/not-run.ts';
+import { findRemedies, TOOL_NAMES } from './test/support/tools.ts';
 import './tools/end-with-npm.ts';
+
+const remedies = await findRemedies();
 
 export default defineConfig({
   test: {
@@ -7,7 +11,9 @@ export default defineConfig({
     globalSetup: 'test/setup/stack.ts',
     // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false },
-    reporters: ['default', './test/setup/not-run.ts'],
+    reporters: ['default', new NotRun(remedies)],
+    // Skips tests that are tagged with a tool that cannot be used.
+    tags: TOOL_NAMES.map((name) => ({ name, ...(name in remedies && { skip: true }) })),
     // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
     testTimeout: 20_000,

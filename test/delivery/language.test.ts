@@ -1,3 +1,4 @@
+/** @module-tag git */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

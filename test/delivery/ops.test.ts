@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { apiAt } from '../support/api.ts';
 import { startGateway } from '../support/gateway.ts';
 import { scrape } from '../support/metrics.ts';
-import { canRunRedis, startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { newEmail, password, test } from '../support/test.ts';
 
 interface Rule {
@@ -49,8 +49,9 @@ function namesIn(query: string) {
   return { selectors, groups };
 }
 
-test('alerts and panels use only metrics and labels of the gateway, and panels use all metrics', async ({ skip }) => {
-  skip(!canRunRedis, 'Install redis-server or valkey-server to see the metrics of shared limits.');
+test('alerts and panels use only metrics and labels of the gateway, and panels use all metrics', {
+  tags: ['redis'],
+}, async () => {
   const redis = await startRedis();
   const gateway = await startGateway({ METRICS_PORT: '0', REDIS_URL: redis.url });
   await apiAt(gateway.url).post('/auth/signin').send({ email: newEmail(), password });

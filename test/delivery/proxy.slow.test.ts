@@ -1,4 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
+/** @module-tag caddy */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -10,10 +11,7 @@ import { Agent, request } from 'undici';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { environment, startListening } from '../support/server-process.ts';
-
-const hasCaddy = spawnSync('caddy', ['version']).status === 0;
-if (!hasCaddy && process.env['CI']) throw new Error('caddy must be installed in CI.');
-test.beforeEach(({ skip }) => skip(!hasCaddy, 'Install caddy to test the proxy.'));
+import { pathOf } from '../support/tools.ts';
 
 // Accept the self-signed certificate of the proxy.
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
@@ -39,7 +37,7 @@ async function startCaddy(gatewayPorts: readonly [number, number]) {
   }
   await writeFile(configuration, delivered);
   const origin = `https://localhost:${await freePort()}`;
-  const child = spawn('caddy', ['run', '--config', configuration, '--adapter', 'caddyfile'], {
+  const child = spawn(pathOf('caddy'), ['run', '--config', configuration, '--adapter', 'caddyfile'], {
     env: { PATH: process.env['PATH'], HOME: folder, SITE_ADDRESS: origin, ACCESS_LOG: accessLog },
     stdio: 'ignore',
   });

@@ -4,7 +4,7 @@ import { redis, environment as variables } from '../../src/doctor/environment.ts
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { startNetwork } from '../support/network.ts';
-import { canRunRedis, startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { environment } from '../support/server-process.ts';
 
 /** Runs one check with these settings. Returns its result or its error. */
@@ -19,8 +19,7 @@ async function execute({ execute }: typeof redis, settings: Record<string, strin
   }
 }
 
-test('the doctor accepts a Redis that answers', async ({ skip }) => {
-  skip(!canRunRedis, 'Install redis-server or valkey-server to test the check of Redis.');
+test('the doctor accepts a Redis that answers', { tags: ['redis'] }, async () => {
   const { url, stop } = await startRedis();
   expect(await execute(redis, { REDIS_URL: url })).toBe('It counts the limits.');
   await stop();

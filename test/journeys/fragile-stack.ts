@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localKeys } from '@sounds-service/local-supabase/keys';
 import { startPostgres } from '@sounds-service/local-supabase/postgres';
 import { removeFolder } from '@sounds-service/local-supabase/postgres-files';
 import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
+import { childrenOf, serverPid, signalIfRunning } from '../support/processes.ts';
 import { startApiProcess } from './api-process.ts';
 
 /** Starts an embedded Supabase whose parts can be stopped and started again on the same ports. */
@@ -17,11 +17,11 @@ export async function startFragileStack() {
   const apiOptions = { databaseUrl, storageDir: join(dataDir, 'storage'), port: await freePort() };
   let api = await startApiProcess(apiOptions);
 
-  async function signalPostgres(signal: NodeJS.Signals) {
-    const [pid = ''] = (await readFile(join(postgres.folder, 'postmaster.pid'), 'utf8')).split('\n');
-    // Signal the server first, otherwise it starts more processes. Ignore failures, because a child may have ended.
-    process.kill(Number(pid), signal);
-    spawnSync('pkill', [`-${signal}`, '-P', pid]);
+  function signalPostgres(signal: NodeJS.Signals) {
+    const pid = serverPid(server.dataDir);
+    // Signal the server first, otherwise it starts more processes.
+    process.kill(pid, signal);
+    for (const child of childrenOf(pid)) signalIfRunning(child.pid, signal);
   }
 
   return {
@@ -36,7 +36,7 @@ export async function startFragileStack() {
           postgres = await startPostgres(server);
         },
       ],
-      'a frozen Postgres': [() => signalPostgres('SIGSTOP'), () => signalPostgres('SIGCONT')],
+      'a frozen Postgres': [async () => signalPostgres('SIGSTOP'), async () => signalPostgres('SIGCONT')],
       'a killed Supabase API': [
         () => api.kill(),
         async () => {

@@ -3,7 +3,8 @@ import postgres from 'postgres';
 import { describe, expect, test, vi } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSounds } from '../support/catalogue.ts';
-import { environment, residentMb, startListening } from '../support/server-process.ts';
+import { residentMb } from '../support/processes.ts';
+import { environment, startListening } from '../support/server-process.ts';
 import { newEmail, password, signUp } from '../support/test.ts';
 import { startFragileStack } from './fragile-stack.ts';
 

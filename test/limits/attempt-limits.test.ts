@@ -16,7 +16,9 @@ function attempt(path: string, fields: object, from = '192.0.2.1') {
   return `POST /api/v1/auth/${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-test('two gateways with one Redis pass exactly ten of 100 wrong passwords, without a warning', async () => {
+test('two gateways with one Redis pass exactly ten of 100 wrong passwords, without a warning', {
+  tags: ['redis'],
+}, async () => {
   const warnings: string[] = [];
   const record = ({ message }: Error) => warnings.push(message);
   process.on('warning', record);
@@ -129,23 +131,29 @@ test('the owner of an account can sign in after 250 wrong passwords from 100 add
 test.for([
   ['signin', { password: 'guess' }],
   ['verify', { type: 'recovery', code: '12345678' }],
-] as const)('POST /auth/%s with unknown addresses is limited to 100 for one IPv6 /56', async ([path, guess]) => {
-  const { behave, seen } = countingAuth();
-  await withTwoGateways(behave, async ([api], gateway, redis) => {
-    const guesses = (socket: number) =>
-      Array.from({ length: 100 }, (_, n) =>
-        attempt(path, { email: `${socket}-${n}@example.com`, ...guess }, inNetwork(n)),
-      );
-    const statuses = await times(2, (socket) => inOnePacket(gateway.port, guesses(socket)));
-    expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(100);
-    expect(seen.total).toBeLessThanOrEqual(100);
-    // At most three keys for each attempt, one for the client, and one for each of 100 addresses of the request limit.
-    expect(await redis.dbsize()).toBeLessThanOrEqual(3 * 100 + 1 + 100);
-    expect(await signIn(api, newEmail(), { from: '2001:db8:1:200::1' })).toMatchObject({ status: 200 });
-    const [trusted = ''] = await redis.keys('sounds:trusted-client:*');
-    expect(await redis.ttl(trusted)).toBeGreaterThan(29 * 24 * 3_600);
-  });
-});
+] as const)(
+  'POST /auth/%s with unknown addresses is limited to 100 for one IPv6 /56',
+  {
+    tags: ['redis'],
+  },
+  async ([path, guess]) => {
+    const { behave, seen } = countingAuth();
+    await withTwoGateways(behave, async ([api], gateway, redis) => {
+      const guesses = (socket: number) =>
+        Array.from({ length: 100 }, (_, n) =>
+          attempt(path, { email: `${socket}-${n}@example.com`, ...guess }, inNetwork(n)),
+        );
+      const statuses = await times(2, (socket) => inOnePacket(gateway.port, guesses(socket)));
+      expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(100);
+      expect(seen.total).toBeLessThanOrEqual(100);
+      // At most three keys for each attempt, one for the client, and one for each of 100 addresses of the request limit.
+      expect(await redis.dbsize()).toBeLessThanOrEqual(3 * 100 + 1 + 100);
+      expect(await signIn(api, newEmail(), { from: '2001:db8:1:200::1' })).toMatchObject({ status: 200 });
+      const [trusted = ''] = await redis.keys('sounds:trusted-client:*');
+      expect(await redis.ttl(trusted)).toBeGreaterThan(29 * 24 * 3_600);
+    });
+  },
+);
 
 test('100 wrong passwords of one client stop neighbours for ten minutes, but not trusted clients', async () => {
   await withSupabase(

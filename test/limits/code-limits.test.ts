@@ -6,14 +6,14 @@ import { newPassword, verify } from '../routes/mailed-codes.ts';
 import { token } from '../support/access-token.ts';
 import { type Api, bearer } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
-import { canRunRedis } from '../support/redis.ts';
 import { newEmail, password, test } from '../support/test.ts';
 import { reject, tally, times, withTwoGateways } from './bursts.ts';
 
 const from = (address: number) => ['X-Forwarded-For', `203.0.113.${address}`] as const;
 
-test('a client may try ten codes an hour on all gateways, and the owner can still sign in', async ({ skip }) => {
-  skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
+test('a client may try ten codes an hour on all gateways, and the owner can still sign in', {
+  tags: ['redis'],
+}, async () => {
   const code = '87654321';
   const behave: RequestListener = async (req, res) => {
     if ((await text(req)).includes(code)) sendSession(res);

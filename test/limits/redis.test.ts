@@ -1,3 +1,4 @@
+/** @module-tag redis */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -195,24 +196,38 @@ async function certificate(name: string) {
   return { files: ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'], cert };
 }
 
-base('rediss:// works with TLS and NODE_EXTRA_CA_CERTS, and otherwise the log has the reason', async () => {
-  const port = await freePort();
-  const { files, cert } = await certificate('IP:127.0.0.1');
-  const server = await startRedis(undefined, { args: ['--tls-port', String(port), ...files] });
-  onTestFinished(server.stop);
-  for (const [REDIS_URL, extra, message] of [
-    [server.url.replace('redis:', 'rediss:'), {}, /does not answer: check the address in REDIS_URL, and write redis:/],
-    [`rediss://127.0.0.1:${port}`, {}, /has a certificate of an unknown authority: set NODE_EXTRA_CA_CERTS/],
-    [`rediss://127.0.0.1:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /Redis is connected/],
-    [`rediss://localhost:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /has a certificate for another name: use that name/],
-  ] as const) {
-    const gateway = startServer({ ...environment(), ...extra, REDIS_URL });
-    const [line] = await gateway.until(/^.*"msg":"Redis.*$/m);
-    expect(line).toMatch(message);
-    gateway.child.kill('SIGTERM');
-    await gateway.exited;
-  }
-});
+base(
+  'rediss:// works with TLS and NODE_EXTRA_CA_CERTS, and otherwise the log has the reason',
+  {
+    tags: ['openssl'],
+  },
+  async () => {
+    const port = await freePort();
+    const { files, cert } = await certificate('IP:127.0.0.1');
+    const server = await startRedis(undefined, { args: ['--tls-port', String(port), ...files] });
+    onTestFinished(server.stop);
+    for (const [REDIS_URL, extra, message] of [
+      [
+        server.url.replace('redis:', 'rediss:'),
+        {},
+        /does not answer: check the address in REDIS_URL, and write redis:/,
+      ],
+      [`rediss://127.0.0.1:${port}`, {}, /has a certificate of an unknown authority: set NODE_EXTRA_CA_CERTS/],
+      [`rediss://127.0.0.1:${port}`, { NODE_EXTRA_CA_CERTS: cert }, /Redis is connected/],
+      [
+        `rediss://localhost:${port}`,
+        { NODE_EXTRA_CA_CERTS: cert },
+        /has a certificate for another name: use that name/,
+      ],
+    ] as const) {
+      const gateway = startServer({ ...environment(), ...extra, REDIS_URL });
+      const [line] = await gateway.until(/^.*"msg":"Redis.*$/m);
+      expect(line).toMatch(message);
+      gateway.child.kill('SIGTERM');
+      await gateway.exited;
+    }
+  },
+);
 
 base('the log never contains the password of REDIS_URL, even if the server repeats it', async () => {
   const reply = "-ERR unknown command 'AUTH', with args beginning with: 'default' 'the-wrong-one'\r\n";

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { endpoints } from '../../src/app.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
-import { canRunBrowser, inBrowser, type View } from '../support/browser.ts';
+import { inBrowser, type View } from '../support/browser.ts';
 import { listen } from '../support/gateway.ts';
 import { test } from '../support/test.ts';
 
@@ -13,9 +13,7 @@ const desk: View = { width: 1280, colorScheme: 'light' };
 const linkTo = (page: Page, summary: string) => page.getByRole('link', { name: `${summary} HTTP Method` });
 const sectionOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-describe('GET /docs', () => {
-  test.beforeEach(({ skip }) => skip(!canRunBrowser, 'Install chromium to open the reference.'));
-
+describe('GET /docs', { tags: ['browser'] }, () => {
   test('sends a request on a phone, and loads only files of the service', async ({ gateway }) => {
     await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints, requests }) => {
       const openMenu = () => page.getByRole('button', { name: 'Open Menu' }).press('Enter');

@@ -18,7 +18,10 @@ declare module 'vitest' {
 // seven seconds to end. All folders get new modes, because a killed test may have left one that cannot be entered.
 const cleanUpScript = `
   read -r _
-  left() { ps axeww -o pid=,args= | grep -F "$1" | grep -vE 'clean-up-after|grep -F' | while read -r pid _; do echo "$pid"; done; }
+  of_proc() { echo "$1" | grep -lsaF -f - /proc/[0-9]*/cmdline /proc/[0-9]*/environ | cut -d / -f 3; }
+  of_ps() { ps axeww -o pid=,args= | grep -F "$1" | grep -v 'grep -F' | while read -r pid _; do echo "$pid"; done; }
+  is_clean_up() { if [ -d /proc/self ]; then grep -qsa clean-up-after "/proc/$1/cmdline"; else ps -o args= -p "$1" | grep -q clean-up-after; fi; }
+  left() { if [ -d /proc/self ]; then of_proc "$1"; else of_ps "$1"; fi | while read -r pid; do is_clean_up "$pid" || echo "$pid"; done; }
   closed=$(date +%s)
   while [ -n "$(left "$1")" ] && [ $(date +%s) -lt $((closed + 7)) ]; do sleep 0.1; done
   kill -9 $(left "$1")

@@ -8,7 +8,7 @@ import { apiAt, bearer } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 import { scrape, valuesOf } from '../support/metrics.ts';
-import { canRunRedis, startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { newEmail, password, signUp, test } from '../support/test.ts';
 
 /** Waits until metrics have these values, because a request is counted after its response. */
@@ -106,8 +106,7 @@ test('metrics count shared reads, include the event-loop lag, and have few serie
   await gateway.close();
 });
 
-test('metrics show when Redis fails and when it is back, even without requests', async ({ skip }) => {
-  skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
+test('metrics show when Redis fails and when it is back, even without requests', { tags: ['redis'] }, async () => {
   const redis = await startRedis();
   const gateway = await measured({ REDIS_URL: redis.url });
   const shared = async () => valuesOf(await scrape(gateway), 'sounds_rate_limits_shared');

@@ -6,7 +6,7 @@ import { createPasswordQueue } from '../../src/supabase/auth/password-queue.ts';
 import { timeLeftMs } from '../../src/supabase/fetch.ts';
 import { holdingAuth, signIn, tally, times, untilShared } from '../limits/bursts.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
-import { canRunRedis, startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { newEmail, password } from '../support/test.ts';
 
 /** Returns a function that enqueues calls, the running calls, and the errors of rejected calls. */
@@ -126,8 +126,9 @@ test('a call whose client disconnects before it is enqueued never starts, and fr
   expect(rejected).toHaveLength(2);
 });
 
-test('a sign-in whose client left while the limits waited for Redis takes no place in the queue', async ({ skip }) => {
-  skip(!canRunRedis, 'Install redis-server or valkey-server to share rate limits.');
+test('a sign-in whose client left while the limits waited for Redis takes no place in the queue', {
+  tags: ['redis'],
+}, async () => {
   const redis = await startRedis();
   const late: (() => void)[] = [];
   let isSlow = false;

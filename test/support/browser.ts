@@ -1,18 +1,5 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-
-/** Chromium on this machine, if any. Prefers the headless shell, which needs a fifth of the processor time. */
-const binary = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-].find((path) => existsSync(path));
-
-/** False if no browser is installed, which is an error in CI. */
-export const canRunBrowser = binary !== undefined;
-if (!canRunBrowser && process.env['CI']) throw new Error('chromium must be installed in CI.');
+import { pathOf } from './tools.ts';
 
 export interface View {
   width: number;
@@ -25,7 +12,8 @@ interface Record {
   requests: URL[];
 }
 
-export const launchBrowser = () => chromium.launch({ executablePath: binary ?? '' });
+/** Starts Chromium for a test with the tag `browser`. */
+export const launchBrowser = () => chromium.launch({ executablePath: pathOf('browser') });
 
 /** Opens a page in a separate browser, and closes the browser afterwards. */
 export async function inBrowser(url: string, view: View, visit: Visit) {

@@ -1,23 +1,20 @@
-import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { as, prepareDatabase } from '@sounds-service/local-supabase/database';
 import { startPostgres, superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
+import { pathOf } from './tools.ts';
 
-/** The real pg_cron in the newest release of Debian's PostgreSQL that hosted projects have, if any. */
-const library = globSync('/usr/lib/postgresql/1[57]/lib/pg_cron.so').toSorted().at(-1);
-
-/** False without postgresql-17-cron or postgresql-15-cron. Ubuntu has neither. */
-export const hasPgCron = library !== undefined;
-
-/** Starts a database in the state of a hosted project with Supabase Cron before its first migration. */
+/**
+ * Starts a database in the state of a hosted project with Supabase Cron before its first migration, for a test with the
+ * tag `pg-cron`. It has the newest release of Debian's PostgreSQL that hosted projects have.
+ */
 export async function startDatabaseWithPgCron() {
   await using starting = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'pg-cron-'));
   starting.defer(() => rm(dataDir, { recursive: true }));
-  const bin = join(dirname(library ?? ''), '../bin');
+  const bin = join(dirname(pathOf('pg-cron')), '../bin');
   const programs = { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
   const settings = { shared_preload_libraries: 'pg_cron', 'cron.host': '127.0.0.1' };
   const { databaseUrl, stop } = await startPostgres({ dataDir, port: 0, durable: false, programs, settings });

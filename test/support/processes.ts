@@ -1,25 +1,60 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { freePort } from './ports.ts';
 
-const processes = () =>
-  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const [pid, parent, ...command] = line.trim().split(/\s+/);
-      return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
-    });
+const isLinux = process.platform === 'linux';
+
+type Process = { pid: number; parent: number; command: string };
+
+/** Reads /proc, because a minimal Debian has no `ps`. Leaves out processes that end meanwhile. */
+function processesOfLinux(): Process[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.flatMap((pid) => {
+    try {
+      const parent = Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+      return { pid, parent, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() };
+    } catch {
+      return [];
+    }
+  });
+}
+
+function processesOfPs(): Process[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  return lines.map((line) => {
+    const [pid, parent, ...command] = line.trim().split(/\s+/);
+    return { pid: Number(pid), parent: Number(parent), command: command.join(' ') };
+  });
+}
+
+const processes = isLinux ? processesOfLinux : processesOfPs;
 
 /** Returns the processes with `text` in their command line. */
 const processesNaming = (text: string) => processes().filter(({ command }) => command.includes(text));
 
+/** Returns the resident memory of a process in MB. */
+export function residentMb(pid: number | undefined) {
+  const kilobytes = isLinux
+    ? /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+  return Number(kilobytes) / 1024;
+}
+
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
+
+/** Sends a signal to a process, unless it has ended. */
+export function signalIfRunning(pid: number, signal: NodeJS.Signals) {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 /** Waits until no process has `text` in its command line. */
 export const untilGone = (text: string) => expect.poll(() => processesNaming(text)).toEqual([]);

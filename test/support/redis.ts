@@ -1,20 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { freePort } from './ports.ts';
 import { collect } from './processes.ts';
+import { pathOf } from './tools.ts';
 
-/** Redis server on this machine, if any. */
-const binary = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
-
-/** False if no Redis is installed, which is an error in CI. */
-export const canRunRedis = binary !== undefined;
-if (!canRunRedis && process.env['CI']) throw new Error('redis-server or valkey-server must be installed in CI.');
-
-/** Starts a Redis for a test, without persistence. */
+/** Starts a Redis for a test with the tag `redis`, without persistence. */
 export async function startRedis(port?: number, { args = [] as string[] } = {}) {
   const chosen = port ?? (await freePort());
   // Do not let Redis change its process title, because the clean-up finds processes by their environment.
   const settings = `--port ${chosen} --bind 127.0.0.1 --appendonly no --set-proc-title no --save`.split(' ');
-  const { child, exited, until } = collect([...settings, '', ...args], process.env, binary);
+  const { child, exited, until } = collect([...settings, '', ...args], process.env, pathOf('redis'));
   await until(/Ready to accept connections/);
   return {
     port: chosen,

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { inject } from 'vitest';
 import { collect } from './processes.ts';
 import { expectNoSecretIn } from './secrets.ts';
@@ -39,7 +38,3 @@ export async function startListening(env: Record<string, string>) {
   const { address } = JSON.parse(line) as { address: { port: number } };
   return { ...server, origin: `http://127.0.0.1:${address.port}` };
 }
-
-/** Returns the resident memory of a process in MB. */
-export const residentMb = (pid: number | undefined) =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024;

@@ -6,7 +6,7 @@ import { startStack } from '@sounds-service/local-supabase/stack';
 import type { Browser, Page } from 'playwright-core';
 import postgres from 'postgres';
 import { test as base, expect, inject, type TestContext } from 'vitest';
-import { canRunBrowser, inProfile, launchBrowser, type View } from '../../../test/support/browser.ts';
+import { inProfile, launchBrowser, type View } from '../../../test/support/browser.ts';
 import { fixture } from '../../../test/support/fixture.ts';
 import { startGateway } from '../../../test/support/gateway.ts';
 import { freePort } from '../../../test/support/ports.ts';
@@ -32,7 +32,7 @@ type Steps = (page: Page) => Promise<void>;
 const usual = /^\[vite\]|Failed to load resource|username fields/;
 
 async function provideSite(use: (site: Site) => Promise<void>) {
-  if (!inject('stack').embedded || !canRunBrowser) return use(null as never);
+  if (!inject('stack').embedded) return use(null as never);
   const dataDir = await preparedFolder();
   const launching = launchBrowser();
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false, emailConfirmations: true });
@@ -50,12 +50,11 @@ async function provideSite(use: (site: Site) => Promise<void>) {
   await rm(dataDir, { recursive: true });
 }
 
-/** Test function with one site for each file. Request `site` in a hook, because a hook has more time. */
+/** Test function with one site for each file, which needs the tag `browser`. Request `site` in a hook, because a hook has more time. */
 export const test = base.extend<{ $file: { site: Site }; $test: { visit: Visit; phone: Page; desk: Page } }>({
   site: [fixture(provideSite), { scope: 'file' }],
   visit: async ({ site, skip }: { site: Site } & TestContext, use: (visit: Visit) => Promise<void>) => {
     skip(!inject('stack').embedded);
-    skip(!canRunBrowser, 'Install chromium to open the player.');
     await use((view, steps, provoked = 'none') =>
       inProfile(site.browser, site.url, views[view], async (page, { complaints }) => {
         await steps(page);

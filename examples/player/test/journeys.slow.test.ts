@@ -1,3 +1,4 @@
+/** @module-tag browser */
 import { localKeys } from '@sounds-service/local-supabase/keys';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';

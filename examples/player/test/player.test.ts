@@ -1,3 +1,4 @@
+/** @module-tag browser */
 import { demoAccount } from '@sounds-service/dev/seed';
 import { expect } from 'vitest';
 import { button, position, test, untilPlays } from './fixture.ts';

@@ -1,3 +1,4 @@
+/** @module-tag browser */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { button, focused, listen, next, open, playing, position, test, untilPlays } from './fixture.ts';

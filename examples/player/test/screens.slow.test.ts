@@ -1,3 +1,4 @@
+/** @module-tag browser */
 import { readFile } from 'node:fs/promises';
 import { demoAccount, freeAccount } from '@sounds-service/dev/seed';
 import type { Page } from 'playwright-core';

@@ -1,3 +1,4 @@
+/** @module-tag browser */
 import { expect, onTestFinished } from 'vitest';
 import { addSound } from '../../../test/support/catalogue.ts';
 import { startGateway } from '../../../test/support/gateway.ts';

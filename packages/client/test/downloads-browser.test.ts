@@ -1,3 +1,4 @@
+/** @module-tag browser */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';

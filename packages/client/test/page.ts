@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
-import { canRunBrowser, launchBrowser } from '../../../test/support/browser.ts';
+import { launchBrowser } from '../../../test/support/browser.ts';
 import { fixture } from '../../../test/support/fixture.ts';
 import { type Gateway, listen, startGateway } from '../../../test/support/gateway.ts';
 import { test as base } from '../../../test/support/test.ts';
@@ -23,11 +23,10 @@ type Fixtures = {
   $test: { open: (module?: string) => Promise<Page> };
 };
 
-/** Test function with one browser for each file, and a gateway that allows the origin of its pages. */
+/** Test function with one browser for each file, which needs the tag `browser`, and a gateway that allows the origin of its pages. */
 export const test = base.extend<Fixtures>({
   browser: [
     fixture(async (use) => {
-      if (!canRunBrowser) return use(null as never);
       const browser = await launchBrowser();
       await use(browser);
       await browser.close();
@@ -54,8 +53,7 @@ export const test = base.extend<Fixtures>({
     },
     { scope: 'file' },
   ],
-  open: async ({ browser, origin, skip }, use) => {
-    skip(!canRunBrowser, 'Install chromium to run the client in a browser.');
+  open: async ({ browser, origin }, use) => {
     const context = await browser.newContext();
     context.setDefaultTimeout(10_000); // shorter than the limit of a test, so that the error names the missing element
     await use(async (module) => {

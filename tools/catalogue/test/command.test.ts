@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
@@ -34,9 +33,7 @@ test.for<[string, Target | (() => Promise<Target>), RegExp]>([
   expect(lines).toEqual([expect.stringMatching(message)]);
 });
 
-// Only the `script` command of util-linux has these options.
-const { stdout: version } = spawnSync('script', ['--version'], { encoding: 'utf8' });
-
+/** Starts an import in the terminal of util-linux's `script`. */
 function startAtTerminal(folder: string, target: Target = inject('stack')) {
   const command = `exec '${process.execPath}' tools/catalogue/main.ts '${folder}'`;
   return run(['--quiet', '--return', '--command', command, '/dev/null'], envOf(target), 'script');
@@ -45,11 +42,7 @@ function startAtTerminal(folder: string, target: Target = inject('stack')) {
 const CTRL_C = '\x03';
 const SHOW_CURSOR = '\x1b[?25h';
 
-describe('at a terminal', () => {
-  test.beforeEach(({ skip }) =>
-    skip(!version?.includes('util-linux'), 'Install util-linux, whose "script" is a terminal.'),
-  );
-
+describe('at a terminal', { tags: ['script'] }, () => {
   // The proxy supports only plain HTTP.
   test.runIf(inject('stack').embedded)(
     'the import asks for a category and confirmation, shows a bar, and remembers the answer',

@@ -70,8 +70,10 @@ async function startFilledProject() {
   return project;
 }
 
-test('an interrupted export continues, restores an equal catalogue, then fetches only changes', async ({ skip }) => {
-  skip(spawnSync('ffmpeg', ['-version']).status !== 0, 'Install ffmpeg to measure recordings.');
+test('an interrupted export continues, restores an equal catalogue, then fetches only changes', {
+  tags: ['ffmpeg'],
+  timeout: 60_000,
+}, async () => {
   const source = await startFilledProject();
   const measuring = startImport(['--facts'], source);
   expect([await measuring.exited, measuring.output.stderr]).toEqual([0, '']);
@@ -142,7 +144,7 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
     new RegExp(`note +audio/${wind?.['audio_path']} +Not imported: no sound had it at the last export`),
   );
   expect(stdout).toContain('0 new, 0 to update, 6 unchanged, 0 left alone, 0 rejected; 0 files');
-}, 60_000);
+});
 
 test.for([
   ['', 'is neither empty nor an export'],
@@ -165,8 +167,10 @@ const personalRows = async ({ sql }: EmptyProject) =>
   union all select to_jsonb(play_counts) from public.play_counts union all select to_jsonb(keys) from private.api_keys as keys`;
 
 // Follows docs/operate.md: pg_dump for the database, npm run export for the files.
-test('a project restored from its backups has its accounts, keys, favorites and sounds', async ({ skip }) => {
-  skip(!installed, 'Install pg_dump and psql (postgresql-client) to make a backup.');
+test('a project restored from its backups has its accounts, keys, favorites and sounds', {
+  tags: ['postgresql'],
+  timeout: 60_000,
+}, async () => {
   const old = await startEmptyProject(release);
   await importInto(old, await makeFolder({ 'bowl.wav': tone(), 'bowl.jpg': await picture() }));
   const account = { email: newEmail(), password };
@@ -207,4 +211,4 @@ test('a project restored from its backups has its accounts, keys, favorites and 
   const { data: sounds } = (await app.get('/sounds').expect(200)).body;
   for (const { path } of endpoints.filter(({ method }) => method === 'get'))
     await app.get(path.replace('{id}', sounds[0].id)).expect(200);
-}, 60_000);
+});

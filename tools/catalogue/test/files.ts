@@ -43,11 +43,8 @@ const melody = crypto.getRandomValues(new Uint8Array(16));
 /** Returns an MP3 whose audio is the same for all titles. */
 export const song = (title: string) => mp3With([['TIT2', utf8(title)]], melody);
 
-export const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
-export const NEEDS_FFMPEG = 'Install ffmpeg to make recordings.';
-
 /**
- * Makes recordings of a tone of 4 s in one run of ffmpeg.
+ * Makes recordings of a tone of 4 s in one run of ffmpeg, for a test with the tag `ffmpeg`.
  * @param outputs options of ffmpeg by the name of the file
  * @param inputs further inputs, from 1
  * @returns a function that reads a file

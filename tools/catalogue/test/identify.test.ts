@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { copyFile, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createClient } from '@supabase/supabase-js';
@@ -92,11 +91,10 @@ test('a renamed or moved file keeps its sound, and copies and links are left out
 });
 
 const timeout = 60_000; // encodes recordings and imports them several times
-test('an import recognizes a sound by its audio, whatever its tags, name and folder', { timeout }, async ({
-  sql,
-  skip,
-}) => {
-  skip(spawnSync('ffmpeg', ['-version']).status !== 0, 'Install ffmpeg to identify recordings by their audio.');
+test('an import recognizes a sound by its audio, whatever its tags, name and folder', {
+  tags: ['ffmpeg'],
+  timeout,
+}, async ({ sql }) => {
   const numbers = ['@/1.wav', '@/2.wav', '@/3.wav'].map((name) => [name, tone()] as const);
   const { path, next, sounds } = await imported(sql, {
     ...Object.fromEntries(numbers),

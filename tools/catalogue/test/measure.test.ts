@@ -6,13 +6,14 @@ import { tone } from '../../../test/support/audio.ts';
 import { test } from '../../../test/support/test.ts';
 import { measure } from '../read/measure.ts';
 import type { Facts } from '../shared/fields.ts';
-import { encode, hasFfmpeg, NEEDS_FFMPEG } from './files.ts';
+import { encode } from './files.ts';
 import { imported, makeFolder, readFiles } from './folder.ts';
 
 const FORMATS = ['mp3', 'aac', 'ogg', 'opus', 'flac', 'webm', 'm4a', 'wav'];
 
-test('the length is measured in the audio data, even if headers or granules are wrong', async ({ skip }) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('the length is measured in the audio data, even if headers or granules are wrong', {
+  tags: ['ffmpeg'],
+}, async () => {
   const made = encode(
     await makeFolder(),
     {
@@ -77,8 +78,7 @@ test('the length is measured in the audio data, even if headers or granules are 
   }
 });
 
-test('loudness, peak and waveform are those of the audio as it is, in all channels', async ({ skip }) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('loudness, peak and waveform are those of the audio as it is, in all channels', { tags: ['ffmpeg'] }, async () => {
   const folder = await makeFolder();
   const samples = {
     'sine.wav': 'aevalsrc=sin(2*PI*440*t):d=3',
@@ -107,8 +107,7 @@ test('loudness, peak and waveform are those of the audio as it is, in all channe
   }
 });
 
-test('a recording whose channels change has the highest peak, and no loudness', async ({ skip }) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('a recording whose channels change has the highest peak, and no loudness', { tags: ['ffmpeg'] }, async () => {
   const folder = await makeFolder();
   const outputs = { 'loud.ogg': '-map 1', 'quiet.ogg': '-map 2' };
   const stereo = 'aevalsrc=0.9*sin(2*PI*440*t)|0.9*sin(2*PI*440*t):d=2';
@@ -131,8 +130,9 @@ function usePath(path: string): () => void {
   return restore;
 }
 
-test('each recording is decoded once, also if it is renamed, copied or in another project', async ({ sql, skip }) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('each recording is decoded once, also if it is renamed, copied or in another project', {
+  tags: ['ffmpeg'],
+}, async ({ sql }) => {
   // Put a program named ffmpeg first on the path, which counts its runs.
   const programs = await makeFolder({ runs: '' });
   const real = spawnSync('which', ['ffmpeg']).stdout.toString().trim();
@@ -151,11 +151,9 @@ test('each recording is decoded once, also if it is renamed, copied or in anothe
   expect(await runs()).toBe(3);
 });
 
-test('without ffmpeg, the header gives the length, and the next import with it adds the rest', async ({
-  sql,
-  skip,
-}) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('without ffmpeg, the header gives the length, and the next import with it adds the rest', {
+  tags: ['ffmpeg'],
+}, async ({ sql }) => {
   const restore = usePath('/nowhere');
   const { next, sounds, stdout } = await imported(sql, { '@/a.wav': tone(2) });
   expect(stdout).toMatch(/note +\S+a\.wav +Without ffmpeg, loudness and waveform are missing.*apt install ffmpeg/);

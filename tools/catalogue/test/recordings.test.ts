@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { test } from '../../../test/support/test.ts';
 import { readTags } from '../read/tags.ts';
-import { encode, hasFfmpeg, latin1, mp3With, NEEDS_FFMPEG, picture, utf8, utf16 } from './files.ts';
+import { encode, latin1, mp3With, picture, utf8, utf16 } from './files.ts';
 import { type Files, imported, makeFolder, readFiles, readFolder } from './folder.ts';
 
 test('a title in any encoding is decoded and cleaned, and a garbled title causes a note', async () => {
@@ -45,8 +45,9 @@ const KINDS = [
   ['aac', 'audio/aac', 'aac adts', ''],
 ] as const;
 
-test('recordings of every extension are imported with title, comment and picture', async ({ sql, skip }) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('recordings of every extension are imported with title, comment and picture', { tags: ['ffmpeg'] }, async ({
+  sql,
+}) => {
   const kinds = KINDS.flatMap(([format, type, extensions, tags]) =>
     extensions.split(' ').map((extension) => ({ format, type, extension, tags })),
   );
@@ -83,8 +84,7 @@ test('recordings of every extension are imported with title, comment and picture
 
 type Bad = [name: string, content: Buffer | string, reason: RegExp];
 
-test('files that are not recordings are rejected in order, each with a remedy', async ({ skip }) => {
-  skip(!hasFfmpeg, NEEDS_FFMPEG);
+test('files that are not recordings are rejected in order, each with a remedy', { tags: ['ffmpeg'] }, async () => {
   const outputs = {
     'video.mp4': '-map 0 -map 1 -t 1',
     ...Object.fromEntries(

@@ -5,7 +5,7 @@ import { startPostgres } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { apiAt, bearer } from '../../../test/support/api.ts';
-import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
+import { inBrowser } from '../../../test/support/browser.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 import { childrenOf, devEnvironment, run, serverPid, startDev, untilGone } from '../../../test/support/processes.ts';
 import { demoAccount, freeAccount } from '../seed.ts';
@@ -47,51 +47,58 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await api.post('/auth/signin').send(account).expect(401);
   });
 
-  test.runIf(isLinux)('--host signs URLs of the address, which serves the files and nothing else', async () => {
-    expect(dev.output.stdout).toContain(`From phones    ${apiOn('127.0.0.2')}`);
-    const api = apiAt(apiOn('127.0.0.2'));
-    const token = (await api.post('/auth/signin').send(demoAccount)).body.data.access_token;
-    const { body: list } = await api.get('/sounds?limit=1').auth(token, bearer);
-    const { body: detail } = await api.get(`/sounds/${list.data[0].id}`).auth(token, bearer);
-    const { audio_url, cover_image_url } = detail.data;
-    const supabase = `http://127.0.0.2:${env.SUPABASE_PORT}`;
-    const open = '/storage/v1/object/public';
-    expect(audio_url).toMatch(new RegExp(`^${supabase}/storage/v1/object/sign/audio/`));
-    const part = await fetch(audio_url, { headers: { Range: 'bytes=0-99' } });
-    expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 100]);
-    for (const url of [cover_image_url, `${supabase}${open}/${list.data[0].cover_image_url}`]) {
-      const { status, headers } = await fetch(url, { method: 'HEAD' });
-      expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching('^image/')]);
-    }
+  test.runIf(isLinux)(
+    '--host signs URLs of the address, which serves the files and nothing else',
+    {
+      tags: ['curl'],
+    },
+    async () => {
+      expect(dev.output.stdout).toContain(`From phones    ${apiOn('127.0.0.2')}`);
+      const api = apiAt(apiOn('127.0.0.2'));
+      const token = (await api.post('/auth/signin').send(demoAccount)).body.data.access_token;
+      const { body: list } = await api.get('/sounds?limit=1').auth(token, bearer);
+      const { body: detail } = await api.get(`/sounds/${list.data[0].id}`).auth(token, bearer);
+      const { audio_url, cover_image_url } = detail.data;
+      const supabase = `http://127.0.0.2:${env.SUPABASE_PORT}`;
+      const open = '/storage/v1/object/public';
+      expect(audio_url).toMatch(new RegExp(`^${supabase}/storage/v1/object/sign/audio/`));
+      const part = await fetch(audio_url, { headers: { Range: 'bytes=0-99' } });
+      expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 100]);
+      for (const url of [cover_image_url, `${supabase}${open}/${list.data[0].cover_image_url}`]) {
+        const { status, headers } = await fetch(url, { method: 'HEAD' });
+        expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching('^image/')]);
+      }
 
-    /** Sends a path unchanged, with the secret key and with the headers of Studio. */
-    const statusOf = (method: string, path: string) => {
-      const { secretKey: key } = localKeys;
-      const headers = [`apikey: ${key}`, `Authorization: Bearer ${key}`, 'Sec-Fetch-Site: same-origin'];
-      const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-X', method, '--request-target', path];
-      const sent = headers.flatMap((header) => ['-H', header]);
-      return execFileSync('curl', [...args, ...sent, supabase], { encoding: 'utf8' });
-    };
-    for (const [method, path, expected] of [
-      ['GET', '/', '404'],
-      ['GET', '/auth/v1/admin/users', '404'],
-      ['GET', '/rest/v1/sounds', '404'],
-      ['GET', '/api/v1/search?query=to:eve@example.com', '404'],
-      ['GET', '/storage/v1/object/authenticated/audio/any.mp3', '404'],
-      ['POST', '/storage/v1/object/sign/audio/any.mp3', '404'],
-      ['DELETE', `${open}/covers/any.jpg`, '404'],
-      ['GET', `${open}/../../../../rest/v1/sounds`, '404'],
-      ['GET', `${open}/%2e%2e/%2E%2E/%2e./.%2e/rest/v1/sounds`, '404'],
-      ['GET', `http://127.0.0.1:${env.SUPABASE_PORT}/rest/v1/sounds`, '404'],
-      ['GET', `${open}/..%2f..%2f..%2f..%2frest/v1/sounds`, '400'],
-      ['GET', `${open}/audio/any.mp3`, '400'],
-    ] as const)
-      expect([method, path, statusOf(method, path)]).toEqual([method, path, expected]);
-    await expect(fetch(`http://127.0.0.2:${env.SUPABASE_DB_PORT}`)).rejects.toThrow();
-  });
+      /** Sends a path unchanged, with the secret key and with the headers of Studio. */
+      const statusOf = (method: string, path: string) => {
+        const { secretKey: key } = localKeys;
+        const headers = [`apikey: ${key}`, `Authorization: Bearer ${key}`, 'Sec-Fetch-Site: same-origin'];
+        const args = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-X', method, '--request-target', path];
+        const sent = headers.flatMap((header) => ['-H', header]);
+        return execFileSync('curl', [...args, ...sent, supabase], { encoding: 'utf8' });
+      };
+      for (const [method, path, expected] of [
+        ['GET', '/', '404'],
+        ['GET', '/auth/v1/admin/users', '404'],
+        ['GET', '/rest/v1/sounds', '404'],
+        ['GET', '/api/v1/search?query=to:eve@example.com', '404'],
+        ['GET', '/storage/v1/object/authenticated/audio/any.mp3', '404'],
+        ['POST', '/storage/v1/object/sign/audio/any.mp3', '404'],
+        ['DELETE', `${open}/covers/any.jpg`, '404'],
+        ['GET', `${open}/../../../../rest/v1/sounds`, '404'],
+        ['GET', `${open}/%2e%2e/%2E%2E/%2e./.%2e/rest/v1/sounds`, '404'],
+        ['GET', `http://127.0.0.1:${env.SUPABASE_PORT}/rest/v1/sounds`, '404'],
+        ['GET', `${open}/..%2f..%2f..%2f..%2frest/v1/sounds`, '400'],
+        ['GET', `${open}/audio/any.mp3`, '400'],
+      ] as const)
+        expect([method, path, statusOf(method, path)]).toEqual([method, path, expected]);
+      await expect(fetch(`http://127.0.0.2:${env.SUPABASE_DB_PORT}`)).rejects.toThrow();
+    },
+  );
 
-  test('lets the reference send the token of the demo account, also after a reload', async ({ skip }) => {
-    skip(!canRunBrowser, 'Install chromium to open the reference.');
+  test('lets the reference send the token of the demo account, also after a reload', {
+    tags: ['browser'],
+  }, async () => {
     const view = { width: 1280, colorScheme: 'light' } as const;
     await inBrowser(`${apiOn('127.0.0.1')}/docs`, view, async (page, { complaints }) => {
       for (const _ of ['first', 'again']) {

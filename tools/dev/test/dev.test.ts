@@ -38,7 +38,10 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
 
   // Starts npm twice, the Supabase CLI and five other commands.
   const timeout = 60_000;
-  test('prints commands that work when pasted or print the error, as does the README', { timeout }, async () => {
+  test('prints commands that work when pasted or print the error, as does the README', {
+    tags: ['curl'],
+    timeout,
+  }, async () => {
     const { stdout } = dev.output;
     const { publishableKey, secretKey } = localKeys;
     const [api, supabase] = [`:${env['PORT']}/api/v1\n`, `:${env['SUPABASE_PORT']}/`];

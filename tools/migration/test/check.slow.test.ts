@@ -3,7 +3,7 @@ import { as, migrate } from '@sounds-service/local-supabase/database';
 import { superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
-import { hasPgCron, startDatabaseWithPgCron } from '../../../test/support/pg-cron.ts';
+import { startDatabaseWithPgCron } from '../../../test/support/pg-cron.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { checkDatabase, scriptOf } from '../check.ts';
 
@@ -39,8 +39,10 @@ const additions = `
   create extension "uuid-ossp" schema extensions;
   alter default privileges in schema public grant all on tables to anon`;
 
-test('npm run migration -- --check ignores the real pg_cron and its jobs', async ({ skip }) => {
-  skip(!hasPgCron, 'Install postgresql-17-cron or postgresql-15-cron to check a database with pg_cron.');
+test('npm run migration -- --check ignores the real pg_cron and its jobs', {
+  tags: ['pg-cron'],
+  timeout: 180_000,
+}, async () => {
   const { databaseUrl, stop } = await startDatabaseWithPgCron();
   await migrate(databaseUrl);
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
@@ -52,7 +54,7 @@ test('npm run migration -- --check ignores the real pg_cron and its jobs', async
   expect(await checkDatabase(databaseUrl)).toMatchObject([{ fix }]);
   await sql.end();
   await stop();
-}, 180_000);
+});
 
 test('npm run migration -- --check reports each mistake and its fix, and no addition', async () => {
   const { databaseUrl, stop } = await startDatabase();

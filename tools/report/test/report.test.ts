@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
-import { expect, test } from 'vitest';
-import { canRunBrowser, inBrowser } from '../../../test/support/browser.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { inBrowser } from '../../../test/support/browser.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { run } from '../../../test/support/processes.ts';
 import { reportPage } from '../page.ts';
@@ -15,10 +15,8 @@ async function report(...args: string[]) {
   return { code: await exited, ...output };
 }
 
-test('npm run report draws its charts on every screen, without a network or any plays', async ({
-  skip,
-  onTestFinished,
-}) => {
+/** Starts an empty database, and returns a function that writes its report. */
+async function startReported() {
   const { databaseUrl, stop } = await startDatabase();
   onTestFinished(stop);
   const out = join(await mkdtemp(join(tmpdir(), 'sounds-service-report-')), 'report.html');
@@ -26,11 +24,19 @@ test('npm run report draws its charts on every screen, without a network or any 
     const written = await report('--database', databaseUrl, '--out', out, '--days', '2');
     expect(written).toEqual({ code: 0, stdout: `Written: ${out}\n`, stderr: '' });
   };
+  return { databaseUrl, out, write };
+}
+
+test('npm run report says that nothing was played, or that the migrations are missing', async () => {
+  const { databaseUrl, out, write } = await startReported();
   const bare = await report('--database', new URL('template1', databaseUrl).href);
   expect(bare).toMatchObject({ code: 1, stderr: expect.stringContaining('Apply the migrations first') });
   await write();
   expect(await readFile(out, 'utf8')).toContain('Nothing was played.');
+});
 
+test('npm run report draws its charts on every screen, without a network', { tags: ['browser'] }, async () => {
+  const { databaseUrl, out, write } = await startReported();
   const title = 'Rain & <script>alert("a title")</script>';
   const sql = postgres(databaseUrl, { max: 1 });
   await sql.unsafe(`
@@ -42,7 +48,6 @@ test('npm run report draws its charts on every screen, without a network or any 
       select u.id, s.id, 2001, now() from auth.users as u, public.sounds as s`);
   await sql.end();
   await write();
-  skip(!canRunBrowser, 'Install chromium to open the report.');
   const url = pathToFileURL(out).href;
   for (const [width, colorScheme, color] of [
     [1000, 'light', 'rgb(244, 246, 248)'],

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { NotRun } from './test/setup/not-run.ts';
-import { findRemedies, TOOL_NAMES } from './test/support/tools.ts';
+import { findRemedies, toolNames } from './test/support/tools.ts';
 import './tools/end-with-npm.ts';
 
 const remedies = await findRemedies();
@@ -13,7 +13,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     reporters: ['default', new NotRun(remedies)],
     // Skips tests that are tagged with a tool that cannot be used.
-    tags: TOOL_NAMES.map((name) => ({ name, ...(name in remedies && { skip: true }) })),
+    tags: toolNames.map((name) => ({ name, ...(name in remedies && { skip: true }) })),
     // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
     testTimeout: 20_000,

@@ -9,7 +9,11 @@ import { freePort } from './ports.ts';
 
 const isLinux = process.platform === 'linux';
 
-type Process = { pid: number; parent: number; command: string };
+interface Process {
+  pid: number;
+  parent: number;
+  command: string;
+}
 
 /** Reads /proc, because a minimal Debian has no `ps`. Leaves out processes that end meanwhile. */
 function processesOfLinux(): Process[] {

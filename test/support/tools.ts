@@ -3,7 +3,7 @@ import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
-type Tool = {
+interface Tool {
   /** What to install. */
   install: string;
   /** Returns the path of the tool, if there is one. */
@@ -14,7 +14,7 @@ type Tool = {
   oldest?: `${number}.${number}`;
   /** True if the tool may be missing in CI, because a system that runs it does not have the tool. */
   isOptional?: true;
-};
+}
 
 function isExecutable(path: string) {
   try {
@@ -34,7 +34,7 @@ const onPath =
   };
 
 /** Programs that some tests need. Each is a tag of vitest: `test('…', { tags: ['redis'] }, …)`. */
-const Tools = {
+const tools = {
   ffmpeg: { install: 'ffmpeg', find: onPath('ffmpeg'), versionArgs: ['-version'], oldest: '5.0' },
   redis: { install: 'redis-server or valkey-server', find: onPath('redis-server', 'valkey-server'), oldest: '6.2' },
   caddy: { install: 'caddy', find: onPath('caddy'), versionArgs: ['version'], oldest: '2.0' },
@@ -66,9 +66,9 @@ const Tools = {
   },
 } satisfies Record<string, Tool>;
 
-export type ToolName = keyof typeof Tools;
+export type ToolName = keyof typeof tools;
 
-export const TOOL_NAMES = Object.keys(Tools) as ToolName[];
+export const toolNames = Object.keys(tools) as ToolName[];
 
 declare module 'vitest' {
   interface TestTags {
@@ -78,7 +78,7 @@ declare module 'vitest' {
 
 /** Returns the path of a tool. @throws an Error that says what to install */
 export function pathOf(name: ToolName): string {
-  const { find, install } = Tools[name];
+  const { find, install } = tools[name];
   const path = find();
   if (path === undefined) throw new Error(`Install ${install}.`);
   return path;
@@ -115,7 +115,7 @@ export type Remedies = Partial<Record<ToolName, string>>;
  */
 export async function findRemedies(): Promise<Remedies> {
   const found = await Promise.all(
-    Object.entries<Tool>(Tools).map(async ([name, tool]) => ({ name, ...tool, remedy: await remedyFor(tool) })),
+    Object.entries<Tool>(tools).map(async ([name, tool]) => ({ name, ...tool, remedy: await remedyFor(tool) })),
   );
   const lacking = found.filter(({ remedy }) => remedy !== null);
   const errors = lacking.filter(({ isOptional }) => !isOptional).map(({ remedy }) => remedy);

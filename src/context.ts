@@ -12,13 +12,11 @@ import type { Auth } from './supabase/auth/auth.ts';
 import { createAuth } from './supabase/auth/auth-client.ts';
 import { createClients } from './supabase/clients.ts';
 import { createData, type Data } from './supabase/data.ts';
-import { createDataJson } from './supabase/data-json.ts';
-import { createDataStream } from './supabase/data-stream.ts';
+import { createDataBytes } from './supabase/data-bytes.ts';
 import { createFetch } from './supabase/fetch.ts';
 import { createFiles, type Files } from './supabase/files.ts';
 import { createLastSeen } from './supabase/last-seen.ts';
 import { createReadiness, type Readiness } from './supabase/readiness.ts';
-import { withReplica } from './supabase/replica.ts';
 
 export interface Context {
   readonly config: Config;
@@ -49,10 +47,8 @@ export interface Context {
 export function createContext(config: Config, log: Logger = createLogger(config)): Context {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
-  const { url, readUrl } = config.supabase;
-  const fetch = readUrl === null ? upstream.fetch : withReplica(upstream.fetch, url, readUrl, log);
-  const clients = createClients(config, fetch);
-  const data = createData(clients, createDataJson(config, fetch), createDataStream(config, upstream));
+  const clients = createClients(config, upstream.fetch);
+  const data = createData(clients, createDataBytes(config, upstream, log));
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {

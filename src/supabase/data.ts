@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
@@ -5,11 +6,19 @@ import type { ErrorReason } from '../error-reasons.ts';
 import { ApiError, notFound, serverError } from '../errors.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
-import { catalogueReads, type createDataJson } from './data-json.ts';
-import type { createDataStream } from './data-stream.ts';
+import { catalogueReads, type DataBytes } from './data-bytes.ts';
 import type { Database } from './database.types.ts';
 import { timeLeftMs } from './fetch.ts';
-import { type CalledFunction, isJsonOf, isResultOf, type Result } from './results.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import {
+  type CalledFunction,
+  isBeginningOf,
+  isJsonOf,
+  isResultOf,
+  type JsonFunction,
+  type Result,
+  type ValueFunction,
+} from './results.ts';
 
 type Functions = Database['public']['Functions'];
 
@@ -28,11 +37,11 @@ type Call<Name extends CalledFunction> = [
  */
 interface DataCalls {
   /** Returns the value of a function that never returns null. */
-  call<Name extends CalledFunction>(...call: Call<Name>): Promise<Result<Name>>;
+  call<Name extends ValueFunction>(...call: Call<Name>): Promise<Result<Name>>;
   /** Returns the value of a function, or null if it finds nothing. */
-  find<Name extends CalledFunction>(...call: Call<Name>): Promise<Result<Name> | null>;
+  find<Name extends ValueFunction>(...call: Call<Name>): Promise<Result<Name> | null>;
   /** Returns the JSON of a list in parts, without parsing it, which would take most of the time of a long list. */
-  json<Name extends CalledFunction>(...call: Call<Name>): Promise<readonly Buffer[]>;
+  json<Name extends JsonFunction>(...call: Call<Name>): Promise<readonly Buffer[]>;
 }
 
 export interface Data extends DataCalls {
@@ -61,8 +70,11 @@ const reads: ReadonlySet<CalledFunction> = new Set([
 /** Tells whether Postgres closed the connection. Repeating helps, because PostgREST drops one with each error. */
 const isClosedConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
 
-/** Maximum pause before a read is repeated. */
-const maxPauseMs = 100;
+/** Maximum number of repetitions of a read. Each helps only if another connection of PostgREST is alive. */
+const maxRepetitions = 15;
+
+/** Returns the pause before a repetition, 2, 8, 18 … 450 ms, which together take 2.5 s. */
+const pauseBeforeMs = (repetition: number) => 2 * repetition ** 2;
 
 const checkViolation = '23514';
 const foreignKeyViolation = '23503';
@@ -84,6 +96,8 @@ const checkErrors: { [Name in CalledFunction]?: { message: string; reason?: Erro
 
 /** Maps an error of PostgREST or Postgres to one for the client, without its message. Default: server_error. */
 function mapDataError(error: unknown, name: CalledFunction, withUserToken: boolean): ApiError {
+  // The message of a SyntaxError repeats the text, which is that of a proxy.
+  if (error instanceof SyntaxError) return serverError(new Error(`PostgREST answered no JSON to ${name}`));
   if (!(error instanceof PostgrestError)) return serverError(error);
   // Omit an error without a code of PostgREST or Postgres, because a proxy wrote it, perhaps with the user's search.
   const known = /^(PGRST\w{3}|\w{5})$/.test(error.code) ? { cause: error } : {};
@@ -105,34 +119,39 @@ function mapDataError(error: unknown, name: CalledFunction, withUserToken: boole
   }
 }
 
-/** Repeats a read within its deadline if its connection was closed. */
-async function withRetries<T>(name: CalledFunction, ask: () => Promise<T>): Promise<T> {
+/** Repeats a read within its deadline if its connection was closed, at most 15 times. */
+async function withRepetitions<T>(name: CalledFunction, ask: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + timeLeftMs('data');
-  for (let tries = 1; ; tries++) {
+  for (let repetition = 1; ; repetition++) {
     try {
       return await ask();
     } catch (error) {
-      const pauseMs = Math.min(tries, maxPauseMs);
+      const pauseMs = pauseBeforeMs(repetition);
       const mayHelp = reads.has(name) && error instanceof PostgrestError && isClosedConnection(error);
-      if (!mayHelp || performance.now() + pauseMs > giveUpAt) throw error;
+      if (!mayHelp || repetition > maxRepetitions || performance.now() + pauseMs > giveUpAt) throw error;
       await setTimeout(pauseMs);
     }
   }
 }
 
-/**
- * Creates the calls of the project's SQL functions.
- * @param readJson reads a list without parsing it
- * @param stream streams an export
- */
-export function createData(
-  { user, service }: Clients,
-  readJson: ReturnType<typeof createDataJson>,
-  stream: ReturnType<typeof createDataStream>,
-): Data {
-  function query<Name extends CalledFunction>(client: Client, ...[caller, name, args = {}]: Call<Name>) {
-    // as_api_key verifies the key and runs the function as its owner in one call. The primary also answers reads,
-    // because a replica may not know yet that the key was revoked, and cannot record its use.
+/** Returns a body that begins like the result. @throws Error for another one, such as the page of a proxy */
+async function expectBeginning(name: JsonFunction, body: Readable): Promise<Readable> {
+  await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty body never becomes readable
+  const start: Buffer | null = body.read();
+  if (start !== null && isBeginningOf(name, start)) {
+    body.unshift(start);
+    return body;
+  }
+  body.on('error', () => {}).destroy();
+  throw new Error(`PostgREST answered no value to ${name}`);
+}
+
+/** Creates the calls of the project's SQL functions: values by supabase-js, lists and the export as bytes. */
+export function createData({ user, service }: Clients, bytes: DataBytes): Data {
+  const inTurn = oneAtATime();
+
+  function query<Name extends ValueFunction>(client: Client, ...[caller, name, args = {}]: Call<Name>) {
+    // as_api_key verifies the key and runs the function as its owner in one call.
     if (caller?.via === 'api_key')
       return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
     const call = client.rpc(name, args);
@@ -140,34 +159,33 @@ export function createData(
   }
 
   function run<T>(name: CalledFunction, withUserToken: boolean, ask: () => Promise<T>): Promise<T> {
-    return withRetries(name, ask).catch((error: unknown) => {
+    return withRepetitions(name, ask).catch((error: unknown) => {
       throw mapDataError(error, name, withUserToken);
     });
+  }
+
+  async function readValue<Name extends ValueFunction>(client: Client, mayBeNull: boolean, call: Call<Name>) {
+    const name = call[1];
+    // Disables the retries of supabase-js after 1, 2 and 4 s, because they would miss the deadline.
+    const answer = await query(client, ...call)
+      .retry(false)
+      .throwOnError();
+    const { data, status }: { data: unknown; status: number } = answer;
+    // A 404 without a body arrives as 204, because postgrest-js changes it.
+    if (isResultOf(name, data) || (mayBeNull && data === null && status === 200)) return data as Result<Name>;
+    throw new Error(`PostgREST answered ${status} and no value to ${name}`);
   }
 
   function callsWith(client: Client): DataCalls {
     const asService = client === service;
     const withUserToken = (caller: Caller | null) => caller?.via === 'jwt' && !asService;
 
-    const value =
-      (mayBeNull: boolean) =>
-      <Name extends CalledFunction>(...[caller, name, ...args]: Call<Name>): Promise<Result<Name>> =>
-        run(name, withUserToken(caller), async () => {
-          // Disables the retries of supabase-js after 1, 2 and 4 s, because they would miss the deadline.
-          const answer = await query(client, caller, name, ...args)
-            .retry(false)
-            .throwOnError();
-          const { data, status }: { data: unknown; status: number } = answer;
-          // A 404 without a body arrives as 204, because postgrest-js changes it.
-          if (isResultOf(name, data) || (mayBeNull && data === null && status === 200)) return data as Result<Name>;
-          throw new Error(`PostgREST answered ${status} and no value to ${name}`);
-        });
     return {
-      call: value(false),
-      find: value(true),
+      call: (...call) => run(call[1], withUserToken(call[0]), () => readValue(client, false, call)),
+      find: (...call) => run(call[1], withUserToken(call[0]), () => readValue(client, true, call)),
       json: (caller, name, ...[args = {}]) =>
         run(name, withUserToken(caller), async () => {
-          const json = await readJson({ asService, caller, name, args });
+          const json = await bytes.read({ asService, caller, name, args });
           if (isJsonOf(name, json)) return json;
           throw new Error(`PostgREST answered no value to ${name}`);
         }),
@@ -177,6 +195,10 @@ export function createData(
   return {
     ...callsWith(user),
     service: callsWith(service),
-    exportAccount: (caller) => run('export_account', true, () => stream(caller)),
+    exportAccount(caller) {
+      const name = 'export_account';
+      const open = async () => expectBeginning(name, await bytes.open({ asService: false, caller, name, args: {} }));
+      return run(name, true, () => inTurn(caller.userId, open));
+    },
   };
 }

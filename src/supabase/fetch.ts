@@ -46,25 +46,27 @@ function serviceOf(path: string): Service {
   return path.endsWith('/jwks.json') ? 'keys' : 'auth';
 }
 
-/** Response whose body has arrived. A long body has several parts, because joining megabytes takes time. */
-export type Answer = Response & { parts: readonly Buffer[] };
+/** Response whose body is still arriving. The reader must read or destroy the body. */
+export type Answer = Readonly<{ status: number; headers: Headers; body: Readable }>;
 
-/** Returns the text of a body that arrived in parts. */
-const textOf = (parts: readonly Buffer[]) => (parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString());
+/** Returns the headers of undici, which gives repeated ones as a list. */
+function toHeaders(given: Record<string, string | string[] | undefined>): Headers {
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(given))
+    for (const value of [values].flat()) headers.append(name, value);
+  return headers;
+}
 
-const isReadWithArguments = /\/rest\/v1\/rpc\/.*\?/;
+/** Statuses whose responses have no body by definition, and whose Response must not have one. */
+const statusesWithoutBody = [204, 205, 304];
 
-/** Matches errors of PostgREST. Others are never logged, because a proxy may repeat the URL with the user's search. */
-const isFromPostgrest = /^\{.*"code":\s*"(PGRST\w{3}|\w{5})"/s;
-
-/** Tells whether a body begins like JSON, or is empty. */
-const isLikeJson = ([start]: readonly Buffer[]) =>
-  /^([[{"\d-]|true$|false$|null$|$)/.test(start?.toString('latin1', 0, 10) ?? '');
+/** Tells whether the response broke off. A client that disconnects also ends the stream, but is no fault of Supabase. */
+const hasBrokenOff = ({ errored }: Readable) =>
+  errored !== null && (errored as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE';
 
 /**
- * Creates the fetch of supabase-js, jose and the calls to Auth, with metrics and the deadline, id and trace of the
- * current request. Uses undici's `request`, because Node's fetch takes three times as much processor time. Rejects if
- * no whole response arrives in time, and for a 200 without a body, which postgrest-js takes for null.
+ * Creates the connections to Supabase, with metrics, and with the deadline, id and trace of the current request. Uses
+ * undici's `request`, because Node's fetch takes three times as much processor time.
  */
 export function createFetch(metrics: Metrics | null) {
   const pools: Record<Service, ReturnType<typeof createPool>> = {
@@ -100,63 +102,53 @@ export function createFetch(metrics: Metrics | null) {
     };
   }
 
-  function open(url: string, service: Service, init: RequestInit, deadline: AbortSignal) {
+  function headersFor({ headers: given }: RequestInit): Headers {
     const { id, trace } = requestContext.getStore() ?? {};
-    const headers = init.headers instanceof Headers ? init.headers : new Headers(init.headers);
+    const headers = given instanceof Headers ? given : new Headers(given);
     if (!headers.has('User-Agent')) headers.set('User-Agent', 'sounds-service');
     if (id !== undefined) headers.set('X-Request-Id', id);
     if (trace) headers.set('traceparent', trace.traceparent);
     if (trace?.tracestate) headers.set('tracestate', trace.tracestate);
-    if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
-    return request(url, {
-      dispatcher: pools[service].agent,
-      method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
-      headers,
-      body: init.body ?? null,
-      signal: init.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
-    });
+    return headers;
   }
 
-  async function call(url: string, service: Service, init: RequestInit, deadline: AbortSignal): Promise<Answer> {
-    const answer = await open(url, service, init, deadline);
-    const parts: Buffer[] = await answer.body.toArray();
-    if (answer.statusCode === 200 && parts.length === 0) throw new Error('The 200 response has no body');
-    if (answer.statusCode < 300 && url.includes('/rest/v1/') && !isLikeJson(parts))
-      throw new Error(`The ${answer.statusCode} response is not JSON`);
-    if (answer.statusCode >= 400 && isReadWithArguments.test(url) && !isFromPostgrest.test(textOf(parts)))
-      throw new Error(`The ${answer.statusCode} response is not from PostgREST`);
-    return toResponse(answer.statusCode, answer.headers, parts);
+  /** Sends a request. Resolves when the headers of the response have arrived, and rejects if none arrive in time. */
+  async function stream(url: string, init: RequestInit, service: Service): Promise<Answer> {
+    if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
+    const { deadline, end } = begin(service);
+    try {
+      const { statusCode, headers, body } = await request(url, {
+        dispatcher: pools[service].agent,
+        method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
+        headers: headersFor(init),
+        body: init.body ?? null,
+        signal: init.signal ? AbortSignal.any([init.signal, deadline]) : deadline,
+      });
+      body.once('close', () => end(hasBrokenOff(body) ? null : statusCode));
+      return { status: statusCode, headers: toHeaders(headers), body };
+    } catch (error) {
+      end(null);
+      throw new Error(`No response from ${new URL(url).pathname}`, { cause: error });
+    }
   }
 
   return {
-    /** @param given the service that is called, if the path does not name it */
-    fetch: async (input: string | URL | Request, init: RequestInit = {}, given?: Service): Promise<Answer> => {
-      const { href, pathname } = new URL(input instanceof Request ? input.url : input);
-      const service = given ?? serviceOf(pathname);
-      const { deadline, end } = begin(service);
-      let status: number | null = null;
-      try {
-        const response = await call(href, service, init, deadline);
-        status = response.status;
-        return response;
-      } catch (error) {
-        throw new Error(`No response from ${pathname}`, { cause: error });
-      } finally {
-        end(status);
-      }
-    },
+    stream,
 
-    /** Streams an export, which is too large for memory. Returns any other response than a 200 as a whole. */
-    stream: async (url: string, init: RequestInit): Promise<Readable | Answer> => {
-      const { deadline, end } = begin('export');
-      try {
-        const { statusCode, headers, body } = await open(url, 'export', init, deadline);
-        body.once('close', () => end(statusCode)); // also if the client disconnects, because Supabase has not failed
-        return statusCode === 200 ? body : toResponse(statusCode, headers, await body.toArray());
-      } catch (error) {
-        end(null);
-        throw new Error('No response to an export', { cause: error });
-      }
+    /**
+     * Fetches for supabase-js, jose and the calls to Auth. Rejects for a 200 without a body, which postgrest-js takes
+     * for null.
+     * @param given the service that is called, if the path does not name it
+     */
+    fetch: async (input: string | URL | Request, init: RequestInit = {}, given?: Service): Promise<Response> => {
+      const { href, pathname } = new URL(input instanceof Request ? input.url : input);
+      const { status, headers, body } = await stream(href, init, given ?? serviceOf(pathname));
+      const parts: Buffer[] = await body.toArray().catch((error: unknown) => {
+        throw new Error(`No whole response from ${pathname}`, { cause: error });
+      });
+      if (status === 200 && parts.length === 0) throw new Error(`The 200 response from ${pathname} has no body`);
+      const content = statusesWithoutBody.includes(status) ? null : Buffer.concat(parts);
+      return new Response(content, { status, headers });
     },
 
     /** Waits for the calls in flight. @param graceMs time after which they are aborted */
@@ -169,21 +161,6 @@ export function createFetch(metrics: Metrics | null) {
       clearTimeout(timer);
     },
   };
-}
-
-type AnswerHeaders = Record<string, string | string[] | undefined>;
-
-/** Returns only the members of Response that libraries use. A real one takes up to a fifth of a request's time. */
-function toResponse(status: number, headers: AnswerHeaders, parts: readonly Buffer[]): Answer {
-  const answer = {
-    ok: status >= 200 && status < 300,
-    status,
-    headers: { get: (name: string) => headers[name.toLowerCase()]?.toString() ?? null },
-    text: async () => textOf(parts),
-    json: async () => JSON.parse(textOf(parts)),
-    parts,
-  };
-  return answer as unknown as Answer;
 }
 
 export type Upstream = ReturnType<typeof createFetch>;

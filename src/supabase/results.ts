@@ -11,48 +11,33 @@ import { ProgressEntry, ProgressResult } from '../model/progress.ts';
 import { DeviceSession } from '../model/session.ts';
 import { SoundPage, StoredFiles, StoredSound } from '../model/sound.ts';
 
-/**
- * Type of a result, and how to tell it from the JSON of a proxy: by its value, or by the beginning and the end of its
- * JSON. Validating all fields would double the time of a request.
- */
-type Shape<T> = {
-  isValue: (value: unknown) => boolean;
-  isJson: (beginning: string, end: string) => boolean;
-  type?: T;
-};
+/** Check that a value is a result and not the JSON of a proxy. Validating all fields would double a request's time. */
+type Check<T> = ((value: unknown) => boolean) & { type?: T };
 
-const list = <S extends z.ZodType>(_item: S): Shape<z.output<S>[]> => ({
-  isValue: Array.isArray,
-  isJson: (beginning, end) => /^\[(\{"|\]$)/.test(beginning) && end === ']',
-});
-const boolean: Shape<boolean> = { isValue: (value) => typeof value === 'boolean', isJson: () => false };
-function object<S extends z.ZodObject>({ shape }: S): Shape<z.output<S>> {
+const boolean: Check<boolean> = (value) => typeof value === 'boolean';
+
+function object<S extends z.ZodObject>({ shape }: S): Check<z.output<S>> {
   const [key = ''] = Object.keys(shape);
-  return {
-    isValue: (value) => typeof value === 'object' && value !== null && key in value,
-    isJson: (beginning, end) => beginning.startsWith(`{"${key}"`) && end === '}',
-  };
+  return (value) => typeof value === 'object' && value !== null && key in value;
 }
 
-/** Result of each SQL function that the gateway calls. Contract tests compare it with the database. */
-const results = {
+function list<S extends z.ZodObject>(item: S): Check<z.output<S>[]> {
+  const isItem = object(item);
+  return (value) => Array.isArray(value) && value.every(isItem);
+}
+
+/** Functions whose result the gateway reads. Contract tests compare the results with the database. */
+const values = {
   add_favorite: boolean,
   clear_history: boolean,
   count_play: object(PlayCount),
   count_plays: list(PlayResult),
   end_sessions: boolean,
-  export_account: object(AccountExport),
   get_customer: object(Customer),
   get_sound: object(StoredSound),
-  list_catalogue_changes: object(CatalogueChanges),
-  list_categories: list(Category),
-  list_favorites: list(Favorite),
   list_history: object(z.object({ data: z.array(HistoryEntry), has_more: z.boolean() })),
-  list_home_sections: list(HomeSection),
-  list_progress: list(ProgressEntry),
   list_sessions: list(DeviceSession),
   list_sound_files: list(StoredFiles),
-  list_sounds: object(SoundPage),
   remove_favorite: boolean,
   remove_from_history: boolean,
   save_progress: list(ProgressResult),
@@ -60,13 +45,39 @@ const results = {
   update_customer: object(Customer),
 };
 
-export type CalledFunction = keyof typeof results;
+/** Beginning and end of the JSON of a result. */
+type Frame = { beginning: string; end: string };
 
-export type Result<Name extends CalledFunction> = NonNullable<(typeof results)[Name]['type']>;
+const objectJson = ({ shape }: z.ZodObject): Frame => ({ beginning: `{"${Object.keys(shape)[0]}"`, end: '}' });
+const listJson = ({ shape }: z.ZodObject): Frame => ({ beginning: `[{"${Object.keys(shape)[0]}"`, end: ']' });
+
+/** Functions whose result the gateway passes on as JSON, without reading it. */
+const json = {
+  export_account: objectJson(AccountExport),
+  list_catalogue_changes: objectJson(CatalogueChanges),
+  list_categories: listJson(Category),
+  list_favorites: listJson(Favorite),
+  list_home_sections: listJson(HomeSection),
+  list_progress: listJson(ProgressEntry),
+  list_sounds: objectJson(SoundPage),
+};
+
+export type ValueFunction = keyof typeof values;
+export type JsonFunction = keyof typeof json;
+export type CalledFunction = ValueFunction | JsonFunction;
+
+export type Result<Name extends ValueFunction> = NonNullable<(typeof values)[Name]['type']>;
 
 /** Tells whether a value can be the result of a function. */
-export const isResultOf = (name: CalledFunction, value: unknown) => results[name].isValue(value);
+export const isResultOf = (name: ValueFunction, value: unknown) => values[name](value);
+
+/** Tells whether JSON can begin the result of a function. An empty list is a result as well. */
+export function isBeginningOf(name: JsonFunction, start: Buffer | null): boolean {
+  const { beginning } = json[name];
+  const text = start?.toString('latin1', 0, beginning.length) ?? '';
+  return text === beginning || (beginning.startsWith('[') && text === '[]');
+}
 
 /** Tells whether JSON in parts can be the result of a function. */
-export const isJsonOf = (name: CalledFunction, json: readonly Buffer[]) =>
-  results[name].isJson(json[0]?.toString('latin1', 0, 20) ?? '', json.at(-1)?.toString('latin1').slice(-1) ?? '');
+export const isJsonOf = (name: JsonFunction, parts: readonly Buffer[]) =>
+  isBeginningOf(name, parts[0] ?? null) && parts.at(-1)?.toString('latin1').endsWith(json[name].end) === true;

@@ -166,6 +166,7 @@ test('a response of Supabase that is not the documented one gives 500', async ()
     ['get', '/me'],
     ['get', '/me/customer'],
     ['get', '/me/export'],
+    ['get', '/me/sessions'],
     ['get', '/catalogue/changes'],
     ['patch', '/me/customer', { country: 'DE' }],
     ['post', '/favorites', { sound_id: id }],
@@ -191,7 +192,7 @@ test('a response of Supabase that is not the documented one gives 500', async ()
         const answer = await api[method](path).auth(accessToken, bearer).send(body);
         return `${method} ${path} ${answer.status}`;
       };
-      for (const body of ['{"status":"ok"}', '{}', '"ok"', '5', '["'])
+      for (const body of ['{"status":"ok"}', '{}', '"ok"', '5', '["', '[null]', '[{"status":"ok"}]'])
         for (const request of data) expect(await send(request, respond(200, jsonType, body)), body).toMatch(/ 500$/);
       for (const body of ['[]', '"ok"'])
         for (const request of auth) expect(await send(request, respond(200, jsonType, body)), body).toMatch(/ 500$/);
@@ -224,7 +225,7 @@ test('an error of Supabase about the request is passed on by its code, without i
         [respond(401, jsonType, error('PGRST303')), get('/favorites'), 401, 'token_invalid'],
         [respond(401, jsonType, error('PGRST303')), get('/me/export'), 401, 'token_invalid'],
         [respond(401, jsonType, error('PGRST301')), get('/sounds'), 500], // rejects the token of the gateway
-        [respond(409, jsonType, error('23503')), favorite, 404], // the sound was just deleted
+        [respond(409, jsonType, error('23503')), favorite, 404, 'no_such_resource'], // the sound was just deleted
         [respond(422, jsonType, error('email_provider_disabled')), signIn, 401, 'sign_in_disabled'],
         [respond(200, jsonType, error('no_session')), signIn, 500],
         [respond(403, jsonType, error('bad_jwt')), signOut, 401, 'token_invalid'],

@@ -7,7 +7,10 @@ import type { Session } from '../support/test.ts';
 import { type EndpointRow, type Request, table } from './table.ts';
 import { createTarget, type Target } from './target.ts';
 
-// Tests common rules of all endpoints. TEST_BASE_URL=https://host/api/v1 npm test contract checks any deployment.
+// Tests common rules of all endpoints. TEST_BASE_URL=https://host/api/v1 npm test contract checks any deployment, with
+// its proxy. It calls every endpoint with the keys in TEST_API_KEY and TEST_REVOKED_API_KEY, and so clears the history of
+// their owner. Issue both for the account of TEST_EMAIL in the SQL editor, and revoke the second (docs/admin.md):
+// select api_key from admin.create_api_key('Contract suite', 'smoke-1@example.com');
 
 let target: Target;
 let owner: Session;
@@ -28,8 +31,8 @@ const remedies = {
   idToken: 'Only the embedded Supabase accepts ID tokens made by tests.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
   newAccount: 'New accounts need a project that does not confirm addresses.',
-  apiKey: 'Set TEST_API_KEY.',
-  revokedApiKey: 'Set TEST_REVOKED_API_KEY.',
+  apiKey: 'Set TEST_API_KEY to an API key of the account of TEST_EMAIL.',
+  revokedApiKey: 'Set TEST_REVOKED_API_KEY to a revoked API key of that account.',
 };
 
 /** Sends a request, with a credential only if it contains one. */
@@ -124,7 +127,9 @@ describe.for(named(table))('%s %s', ([, , row]) => {
   if (path.includes('{'))
     test('returns 404 for a malformed id and, except in a removal of a sound, for an unknown id', async () => {
       const token = owner.access_token;
-      for (const id of ['not-a-uuid', '%zz']) await send(row, { token }, id).expect(404);
+      await send(row, { token }, 'not-a-uuid').expect(404);
+      // A proxy may reject a malformed escape itself, and its response is not part of the contract.
+      if (!process.env['TEST_BASE_URL']) await send(row, { token }, '%zz').expect(404);
       await send(row, { token }, randomUUID()).expect(path.endsWith('{soundId}') ? 200 : 404);
     });
 

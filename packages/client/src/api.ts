@@ -1,18 +1,18 @@
 import type { Client } from 'openapi-fetch';
 import type { paths } from './document.types.ts';
+import { type IsAnswer, isAnswerTo } from './shape.ts';
 
 /** Functions that call the operations of the OpenAPI document. */
 export type Api = Client<paths>;
 
-/** Sends a request. Rejects unless the status of the response is 2xx. */
-export type Send = (request: Request) => Promise<Response>;
+/** Sends a request. Rejects unless the status of the response is 2xx and its body is an answer. */
+export type Send = (request: Request, isAnswer: IsAnswer) => Promise<Response>;
 
 type Init = {
   params?: { path?: Record<string, string>; query?: Record<string, unknown> };
   body?: unknown;
   signal?: AbortSignal | null;
-  /** Replaces `send`. */
-  fetch?: Send;
+  keepalive?: boolean;
 };
 
 /**
@@ -22,18 +22,17 @@ type Init = {
 export function createApi(url: string, send: Send): Api {
   const call =
     (method: string) =>
-    async (path: string, { params = {}, body, signal, fetch = send }: Init = {}) => {
+    async (path: string, { params = {}, body, signal = null, keepalive = false }: Init = {}) => {
       const named = path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(params.path?.[name] ?? ''));
       const query = Object.entries(params.query ?? {})
         .flatMap(([name, values]) => [values].flat().map((value) => [name, value]))
         .filter(([, value]) => value !== undefined)
         .map((pair) => pair.map((text) => encodeURIComponent(String(text))).join('='));
       const request = new Request(`${url}${named}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
-        method,
-        signal: signal ?? null,
+        ...{ method, signal, keepalive },
         ...(body !== undefined && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
       });
-      const response = await fetch(request);
+      const response = await send(request, (found) => isAnswerTo(`${method} ${path}`, found));
       return { data: await response.json() };
     };
   const [GET, POST, PUT, PATCH, DELETE] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(call);

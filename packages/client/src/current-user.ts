@@ -1,4 +1,4 @@
-import type { SessionEvent, User } from './session.ts';
+import type { SessionEvent, User } from './stored-session.ts';
 
 /** The user who is signed in, with the functions that React's `useSyncExternalStore` needs. */
 export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow' | 'found'> {}

@@ -1,4 +1,5 @@
 import { browser } from './browser.ts';
+import { parseJson } from './json.ts';
 import type { Schema } from './schema.ts';
 
 /** Code of the service, or `no_answer` without a network or response. A newer service may have other codes. */
@@ -9,6 +10,8 @@ export type ErrorReason =
   | Schema<'InvalidRequestReason'>
   | Schema<'UnauthorizedReason'>
   | Schema<'RateLimitedReason'>
+  | 'too_large'
+  | 'no_such_sound'
   | 'locked';
 
 interface Details {
@@ -83,31 +86,41 @@ export const locked = () =>
   new SoundsError('This sound needs premium.', { status: 404, code: 'not_found', reason: 'locked' });
 
 /**
- * Returns the error for a response.
+ * Returns the error for a response that is not what was asked for.
  * @param text body of the response. Without the error envelope, the response comes from a proxy. The error then has
- *   the code `no_answer`, so that it never ends a session.
+ *   the code `no_answer`, so that it ends neither a session nor an unsent entry.
  */
 export function errorOf({ status, headers }: Response, text: string): SoundsError {
   const error = envelope(text);
-  if (error === null) {
+  const details = { status, retryAfter: retryAfterOf(headers) };
+  if (status < 400 || error === null) {
     const message = `Something that is not the service answered with status ${status}.`;
-    return new SoundsError(message, { status, code: 'no_answer' });
+    return new SoundsError(message, { ...details, code: 'no_answer' });
   }
   return new SoundsError(error.message, {
-    status,
+    ...details,
     code: error.code,
     reason: headers.get('X-Error-Reason') as ErrorReason | null,
     field: headers.get('X-Error-Field'),
     requestId: headers.get('X-Request-Id'),
-    retryAfter: Number(headers.get('Retry-After')) || null,
   });
 }
 
+/** Returns the error for a redirect, which is not followed because another host would get the request. */
+export function redirected(status: number, address: string | null): SoundsError {
+  const message = `The service redirects to ${address ?? 'another address'}. Create the client with that url.`;
+  return new SoundsError(message, { status, code: 'no_answer' });
+}
+
+/** Returns the seconds of Retry-After, which may be a date on the clock of the response; null if it is past. */
+function retryAfterOf(headers: Headers): number | null {
+  const value = headers.get('Retry-After') ?? '';
+  const sentMs = Date.parse(headers.get('Date') ?? '') || Date.now();
+  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - sentMs) / 1_000);
+  return seconds > 0 ? seconds : null;
+}
+
 function envelope(text: string): { code: ErrorCode; message: string } | null {
-  try {
-    const { code, message } = JSON.parse(text).error;
-    return typeof code === 'string' ? { code: code as ErrorCode, message: String(message) } : null;
-  } catch {
-    return null;
-  }
+  const { code, message } = parseJson<{ error?: Record<string, unknown> }>(text)?.error ?? {};
+  return typeof code === 'string' && typeof message === 'string' ? { code: code as ErrorCode, message } : null;
 }

@@ -8,8 +8,8 @@ type HistoryPage = Schema<'HistoryListResponse'>;
 type Options = Parts & {
   /** Sends unsent plays, so that the history contains them. */
   flushPlays: (options?: CallOptions) => Promise<void>;
-  /** Removes the position of a sound, by default of all. */
-  dropProgress: (userId: string, soundId?: string) => Promise<void>;
+  /** Runs a call that removes the position of a sound, by default of all, and removes it from this device. */
+  dropProgress: (userId: string, call: () => Promise<unknown>, soundId?: string) => Promise<void>;
 };
 
 /** The sounds that the user listened to. */
@@ -38,22 +38,21 @@ export function createHistory({ api, session, historyCopy: copy, flushPlays, dro
       } while (cursor);
     },
 
-    /** Removes all entries, and the positions of all sounds. */
+    /** Removes all entries, and the positions of all sounds. Plays that are sent later count, but do not come back. */
     async clear(options?: CallOptions): Promise<void> {
       const { user } = await session.current();
-      await api.DELETE('/history', signalOf(options));
+      await dropProgress(user.id, () => api.DELETE('/history', signalOf(options)));
       await copy.forget(user.id);
-      await dropProgress(user.id);
     },
 
-    /** Removes the entry of one sound, and its position. */
+    /** Removes the entry of one sound, and its position; see `clear`. */
     async remove(soundId: string, options?: CallOptions): Promise<void> {
       const { user } = await session.current();
-      await api.DELETE('/history/{soundId}', { params: { path: { soundId } }, ...signalOf(options) });
+      const init = { params: { path: { soundId } }, ...signalOf(options) };
+      await dropProgress(user.id, () => api.DELETE('/history/{soundId}', init), soundId);
       await copy.update(user.id, (entries) => {
         delete entries[soundId];
       });
-      await dropProgress(user.id, soundId);
     },
   };
 }

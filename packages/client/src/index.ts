@@ -1,49 +1,39 @@
-import { createApi } from './api.ts';
 import { type Auth, createAuth } from './auth.ts';
 import { browser } from './browser.ts';
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { createCalls } from './calls.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { createConfig } from './config.ts';
 import { type CurrentUser, createCurrentUser } from './current-user.ts';
+import { createDevices, type Devices } from './devices.ts';
 import { createCopy } from './entries.ts';
-import { createFavorites, type Favorites } from './favorites.ts';
-import { createHistory, type History } from './history.ts';
-import { createOffline, type Offline } from './offline.ts';
-import { createPlays, type Plays } from './plays.ts';
-import { createProgress, type Progress } from './progress.ts';
-import type {
-  AccountExport,
-  Category,
-  Customer,
-  CustomerChanges,
-  Favorite,
-  HistoryEntry,
-  HomeSection,
-  Profile,
-  ProgressEntry,
-} from './resources.ts';
+import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
 import type { Wait } from './send.ts';
 import { createService } from './service.ts';
-import { createSession, type SessionEvent, watchOtherTabs } from './session.ts';
-import { indexedDbStore, inPieces, memoryStore, remembering, type Store, timed } from './store.ts';
+import { createSession } from './session.ts';
+import { indexedDbStore, inPieces, memoryStore, orMemory, remembering, type Store, timed } from './store.ts';
+import { type SessionEvent, type User, watchOtherTabs } from './stored-session.ts';
+import { createUserData } from './user-data.ts';
 
 export { type AudioElement, attachAudio } from './attach-audio.ts';
-export type { Auth, MailedCode } from './auth.ts';
-export type { CallOptions } from './call.ts';
+export type { Auth } from './auth.ts';
+export type { CallOptions, FlushOptions } from './call.ts';
 export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
+export type { CopiedSound } from './catalogue-copy.ts';
 export type { AppConfig } from './config.ts';
 export type { CurrentUser } from './current-user.ts';
+export type { Device, Devices } from './devices.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
 export type { Favorites } from './favorites.ts';
 export { gainOf, type Measured } from './gain.ts';
 export type { History } from './history.ts';
-export type { CopiedSound, Offline, OfflineFilters } from './offline.ts';
+export type { Offline, OfflineFilters } from './offline.ts';
 export type { Plays } from './plays.ts';
 export type { Progress } from './progress.ts';
 export type * from './resources.ts';
 export type { Wait } from './send.ts';
-export type { SessionEvent, User } from './session.ts';
+export type { MailedCode } from './sign-in.ts';
 export { indexedDbStore, memoryStore, type Store } from './store.ts';
+export type { SessionEvent, User } from './stored-session.ts';
 
 export interface Options {
   /** URL of the service, with `/api/v1`. */
@@ -63,79 +53,54 @@ export interface Options {
 /** The client of a Sounds Service for one user at a time. */
 export interface Sounds extends ReturnType<typeof createSounds> {}
 
-/** Time limit for the export of an account, which may be megabytes. It is sent once, because the service limits it. */
-const exportLimitMs = 65_000;
+/** Returns the address of the service without slashes at its end. @throws TypeError if no request can have it */
+function addressOf(url: unknown): string {
+  const isComplete = typeof url === 'string' && /^https?:\/\/./i.test(url);
+  const isOfPage = typeof url === 'string' && url !== '' && browser.location?.origin;
+  if (isComplete || isOfPage) return url.replace(/\/+$/, '');
+  throw new TypeError(`url is ${url}. Pass the service's, such as { url: 'https://sounds.example.com/api/v1' }.`);
+}
+
+/** Returns the stores of tokens and unsent changes, and of copies. */
+function storesOf({ store, offlineStore }: Options) {
+  const given = store?.getItem ? store : memoryStore();
+  const ofCopies = offlineStore ?? (browser.indexedDB ? indexedDbStore() : given);
+  return { store: remembering(timed(given)), copies: inPieces(orMemory(timed(ofCopies))) };
+}
 
 /** Makes a client. One is enough for the whole app. */
 export function createSounds(options: Options) {
-  const { offlineStore, onSession, timeLimitMs = 60_000, onWait } = options;
-  const url = options.url.replace(/\/+$/, '');
-  const given = options.store?.getItem ? options.store : memoryStore();
-  const store = remembering(timed(given));
-  const waiting = { timeLimitMs, onWait, service: createService() };
-  const tell = (event: SessionEvent) => {
-    follow(event);
-    if (event.type === 'signedIn') flush();
-    if (event.type === 'signedOut') forgetCopies(event.user.id).catch(() => {});
-    onSession?.(event);
-  };
+  const url = addressOf(options.url);
+  const { store, copies } = storesOf(options);
+  const waiting = { timeLimitMs: 60_000, ...options, service: createService() };
   const { follow, found, ...currentUser } = createCurrentUser(() => session.load());
-  const session = createSession({ url, store, waiting, onSession: tell, onLoad: found });
-  watchOtherTabs(tell);
-  const api = createApi(url, (request) => session.fetch(request));
+  const forgetCopies = (user: User) => data.forgetCopies(user).catch(() => {});
+  const onSession = (event: SessionEvent) => {
+    follow(event);
+    if (event.type === 'signedIn') data.send();
+    if (event.type === 'signedOut') void forgetCopies(event.user);
+    options.onSession?.(event);
+  };
+  const session = createSession({ url, store, waiting, onSession, onLoad: found, onReplaced: forgetCopies });
+  watchOtherTabs(session.load);
+  const api = session.api();
   const { ask, restore, covers, coverUrl } = createConfig({ url, store, waiting });
-  const copies = inPieces(timed(offlineStore ?? (browser.indexedDB ? indexedDbStore() : given)));
-  const favoritesCopy = createCopy<Favorite>(copies, 'favorites');
-  const historyCopy = createCopy<HistoryEntry>(copies, 'history');
-  const progressCopy = createCopy<ProgressEntry>(copies, 'progress');
-  const find = (id: string) => offline.get(id);
-  const parts = { api, session, waiting, store, favoritesCopy, historyCopy, progressCopy, find, covers, restore };
-  const { forget: forgetFavorites, ...favorites } = createFavorites(parts);
-  const { forget: forgetPlays, ...plays } = createPlays(parts);
-  const { forget: forgetProgress, flushFrom, drop, ...progress } = createProgress(parts);
-  const history = createHistory({ ...parts, flushPlays: plays.flush, dropProgress: drop });
-  const refresh = async (options?: CallOptions) => {
-    await favorites.list(options).next();
-    await history.list(options).next();
-    await progress.sync(options);
+  const parts = {
+    ...{ api, session, waiting, store, covers, restore },
+    favoritesCopy: createCopy<Favorite>(copies, 'favorites'),
+    historyCopy: createCopy<HistoryEntry>(copies, 'history'),
+    progressCopy: createCopy<ProgressEntry>(copies, 'progress'),
   };
-  const offline = createOffline({ ...parts, store: copies, refresh });
-  const forgetCopies = async (userId: string) => {
-    await favoritesCopy.forget(userId);
-    await historyCopy.forget(userId);
-    await progressCopy.forget(userId);
-  };
-  const forget = async (userId: string) => {
-    await Promise.all([forgetFavorites(userId), forgetPlays(userId), forgetProgress(userId)]);
-  };
-
-  const flush = () => {
-    // Changes that cannot be sent stay in the store.
-    favorites.flush().catch(() => {});
-    plays.flush().catch(() => {});
-    progress.flush().catch(() => {});
-  };
-  browser.addEventListener?.('online', flush);
-  flush();
+  const data = createUserData(parts, copies);
+  browser.addEventListener?.('online', data.send);
+  data.send();
 
   return {
-    auth: createAuth({ url, waiting, session, forget, sendLast: flushFrom }) as Auth,
+    auth: createAuth({ url, waiting, session, forget: data.forget, sendLast: data.sendLast }) as Auth,
     session: currentUser as CurrentUser,
+    devices: createDevices(api) as Devices,
     sounds: createCatalogue(api, covers) as Catalogue,
-    favorites: favorites as Favorites,
-    history: history as History,
-    plays: plays as Plays,
-    progress: progress as Progress,
-    offline: offline as Offline,
-
-    customer: {
-      /** Returns the customer record of the user. */
-      get: async (options?: CallOptions): Promise<Customer> =>
-        (await answer(api.GET('/me/customer', signalOf(options)))).data,
-      /** Changes only the given fields. Null clears a field. */
-      update: async (body: CustomerChanges, options?: CallOptions): Promise<Customer> =>
-        (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
-    },
+    ...data.lists,
 
     /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */
     config: ask,
@@ -143,37 +108,6 @@ export function createSounds(options: Options) {
     /** Returns the address of the cover of a sound; null when there is none. @param options `small` for lists */
     coverUrl,
 
-    /** Returns the sections of the home page with their sounds. */
-    async home(options?: CallOptions): Promise<HomeSection[]> {
-      const [{ sections }] = await Promise.all([answer(api.GET('/home', signalOf(options))), covers()]);
-      return sections;
-    },
-
-    /** Returns the tree of categories. Needs no session. */
-    async categories(options?: CallOptions): Promise<Category[]> {
-      const fetch = (request: Request) => session.fetch(request, { isForGuests: true });
-      return (await answer(api.GET('/categories', { fetch, ...signalOf(options) }))).data;
-    },
-
-    /** Returns everything that the service stores about the user. */
-    async export(options?: CallOptions): Promise<AccountExport> {
-      const limits = { repeatable: false, timeLimitMs: exportLimitMs, attemptLimitMs: exportLimitMs };
-      const fetch = (request: Request) => session.fetch(request, limits);
-      return (await answer(api.GET('/me/export', { fetch, ...signalOf(options) }))).data;
-    },
-
-    /**
-     * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
-     * @param path path below the URL of the service, such as `/sounds`
-     * @returns a response of status 2xx
-     * @throws SoundsError for every other response
-     */
-    fetch(path: `/${string}`, init?: RequestInit): Promise<Response> {
-      const request = new Request(`${url}/${path.replace(/^\/+/, '')}`, init);
-      return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method) });
-    },
-
-    /** Returns the profile of the user. */
-    me: async (options?: CallOptions): Promise<Profile> => (await answer(api.GET('/me', signalOf(options)))).data,
+    ...createCalls(url, parts),
   };
 }

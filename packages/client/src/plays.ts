@@ -1,4 +1,4 @@
-import { answer } from './call.ts';
+import { answer, signalOf } from './call.ts';
 import { previewOf } from './catalogue.ts';
 import { createOutbox } from './outbox.ts';
 import type { Parts } from './parts.ts';
@@ -14,17 +14,19 @@ const newId = () =>
 type UnsentPlay = { sound_id: string; played_at: string; ahead_ms?: number };
 
 /** Records plays. Each is counted once, even if it is sent later. */
-export interface Plays extends Omit<ReturnType<typeof createPlays>, 'forget'> {}
+export interface Plays extends Omit<ReturnType<typeof createPlays>, 'send' | 'forget'> {}
 
 export function createPlays(parts: Parts) {
-  const { api, session, historyCopy, find } = parts;
-  const { add, flush, forget } = createOutbox<'played_at', UnsentPlay>(parts, {
+  const { session, historyCopy, find } = parts;
+  const { add, send, flush, forget } = createOutbox<'played_at', UnsentPlay>(parts, {
     name: 'plays',
     time: 'played_at',
+    field: 'plays',
     gatherMs,
-    async send(_user, unsent, init) {
+    async send(_user, unsent, { api, options }) {
       const plays = unsent.map(([id, { sound_id, played_at }]) => ({ id, sound_id, played_at }));
-      return (await answer(api.POST('/plays', { body: { plays }, ...init }))).data;
+      const { data } = await answer(api.POST('/plays', { body: { plays }, ...signalOf(options) }));
+      return new Map(data.map(({ id, status }) => [id, status]));
     },
   });
 
@@ -48,6 +50,9 @@ export function createPlays(parts: Parts) {
 
     /** Sends unsent plays; see `favorites.flush`. */
     flush,
+
+    /** Sends unsent plays. Leaves the error of a play that the service refused to the next `flush`. */
+    send,
 
     forget,
   };

@@ -1,10 +1,9 @@
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { answer, type CallOptions, type FlushOptions, signalOf } from './call.ts';
 import { previewOf } from './catalogue.ts';
 import { newestFirst } from './entries.ts';
-import { createOutbox, type Init } from './outbox.ts';
+import { createOutbox, type Init, type Results } from './outbox.ts';
 import type { Parts } from './parts.ts';
 import type { ProgressEntry } from './resources.ts';
-import type { DeviceSession } from './session.ts';
 
 /** Time in which positions are collected for one request. */
 const gatherMs = 15_000;
@@ -13,25 +12,27 @@ const gatherMs = 15_000;
 type Unsent = { position_sec: number | null; updated_at: string; ahead_ms?: number };
 
 /** Positions at which the user stopped in each sound, on all devices. */
-export interface Progress extends Omit<ReturnType<typeof createProgress>, 'flushFrom' | 'drop' | 'forget'> {}
+export interface Progress extends Omit<ReturnType<typeof createProgress>, 'send' | 'drop' | 'forget'> {}
 
 export function createProgress(parts: Parts) {
-  const { api, session, progressCopy: copy, find, covers, restore } = parts;
-  const outbox = createOutbox<'updated_at', Unsent>(parts, { name: 'progress', time: 'updated_at', gatherMs, send });
+  const { session, waiting, progressCopy: copy, find, covers, restore } = parts;
+  const kind = { name: 'progress', time: 'updated_at', field: 'entries', gatherMs } as const;
+  const outbox = createOutbox<'updated_at', Unsent>(parts, { ...kind, send });
 
-  async function send(user: string, unsent: [string, Unsent][], init: Init) {
+  async function send(user: string, unsent: [string, Unsent][], init: Init): Promise<Results> {
     const entries = unsent.map(([sound_id, { position_sec, updated_at }]) => ({ sound_id, position_sec, updated_at }));
-    const { data } = await answer(api.PUT('/progress', { body: { entries }, ...init }));
-    if (!(await isSignedIn(user))) return data;
-    const saved = unsent.filter((_, n) => data[n]?.status === 'saved');
+    const { data } = await answer(init.api.PUT('/progress', { body: { entries }, ...signalOf(init.options) }));
+    const results: Results = new Map(data.map(({ sound_id, status }) => [sound_id, status]));
+    if (!(await isSignedIn(user))) return results;
+    const saved = unsent.filter(([id]) => results.get(id.toLowerCase()) === 'saved');
     await copy.update(user, (copied) => apply(copied, saved));
     if (data.some(({ status }) => status === 'older')) await receive(user, init);
-    return data;
+    return results;
   }
 
   /** Replaces the copy by the list of the service. Call it in `exclusively`, otherwise it could undo a later change. */
-  async function receive(user: string, init: Partial<Init>) {
-    const [{ data }] = await Promise.all([answer(api.GET('/progress', init)), covers()]);
+  async function receive(user: string, { api, options }: Init) {
+    const [{ data }] = await Promise.all([answer(api.GET('/progress', signalOf(options))), covers()]);
     if (await isSignedIn(user))
       await copy.replace(user, Object.fromEntries(data.map((entry) => [entry.sound_id, entry])));
   }
@@ -89,24 +90,32 @@ export function createProgress(parts: Parts) {
       const user = (await session.current()).user.id;
       const exchange = async () => {
         await outbox.sendAll(user, session, options);
-        await receive(user, signalOf(options));
+        await receive(user, { api: session.api({ userId: user }), options });
       };
       await outbox.exclusively(user, exchange, options);
     },
 
     /** Sends unsent positions; see `favorites.flush`. Call it when the app goes to the background. */
-    flush: (options?: CallOptions): Promise<void> => outbox.flush(options),
+    flush: (options?: FlushOptions): Promise<void> => outbox.flush(options),
 
-    /** Sends with a session that has ended on this device. */
-    flushFrom: (sender: DeviceSession, options?: CallOptions): Promise<void> => outbox.flush(options, sender),
+    /** Sends unsent positions. Leaves the error of a position that the service refused to the next `flush`. */
+    send: outbox.send,
 
-    /** Removes the position of a sound, by default of all, after the service has removed it. */
-    async drop(user: string, id?: string) {
-      const remove = (entries: Record<string, unknown>) => {
-        for (const each of Object.keys(entries)) if (each === (id ?? each)) delete entries[each];
-      };
-      await outbox.update(user, remove);
-      await copy.update(user, remove);
+    /**
+     * Runs a call that removes the position of a sound, by default of all, while no position is being sent. Then
+     * removes them from this device, without those that the user has reached since the call.
+     */
+    async drop(user: string, call: () => Promise<unknown>, id?: string) {
+      const calledAt = new Date(Date.now() - waiting.service.aheadMs()).toISOString();
+      await outbox.exclusively(user, async () => void (await call()));
+      const isDropped = (key: string) => id === undefined || key === id;
+      await outbox.update(user, (entries) => {
+        for (const [key, { updated_at }] of Object.entries(entries))
+          if (isDropped(key) && updated_at <= calledAt) delete entries[key];
+      });
+      await copy.update(user, (entries) => {
+        for (const key of Object.keys(entries)) if (isDropped(key)) delete entries[key];
+      });
     },
 
     forget: outbox.forget,

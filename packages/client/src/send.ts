@@ -1,6 +1,8 @@
 import { browser } from './browser.ts';
-import { errorOf, noAnswer, SoundsError } from './error.ts';
+import { errorOf, noAnswer, redirected, SoundsError } from './error.ts';
+import { parseJson } from './json.ts';
 import type { Service } from './service.ts';
+import type { IsAnswer } from './shape.ts';
 import { pause, throwIfAborted } from './wait.ts';
 
 const longestPauseMs = 30_000;
@@ -28,14 +30,16 @@ export type Limits = Waiting & {
   /** True if the request can be sent twice without harm. */
   repeatable: boolean;
   attemptLimitMs?: number;
+  /** Tells whether a body is the answer to the request. Undefined for `fetch`, which passes on every kind of body. */
+  isAnswer?: IsAnswer;
   /** Called for each failure after which the request is sent again. */
   onRepeat?: (error: SoundsError) => void;
 };
 
 /**
- * Sends a request, and repeats it as docs/apps.md says: after the Retry-After of a 429, and after 1, 2, 4 … 30 s if
- * there is no response or a 5xx. Uses no library, because they need parts of AbortSignal that React Native lacks.
- * @returns a response of status 2xx whose whole body has arrived
+ * Sends a request, and repeats it as docs/apps.md says: after its Retry-After, and after 1, 2, 4 to 30 s if there is no
+ * response of the service or a 5xx. Uses no library, because they need parts of AbortSignal that React Native lacks.
+ * @returns a response whose whole body has arrived
  * @throws SoundsError of the last attempt, or the reason of the aborted signal
  */
 export async function send(
@@ -43,10 +47,10 @@ export async function send(
   limits: Limits,
   deadline = performance.now() + limits.timeLimitMs,
 ): Promise<Response> {
-  const { repeatable, attemptLimitMs = defaultAttemptLimitMs, onRepeat, onWait, service } = limits;
+  const { repeatable, attemptLimitMs = defaultAttemptLimitMs, onRepeat, onWait } = limits;
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
-      return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()), service);
+      return await attempt(request, Math.min(attemptLimitMs, deadline - performance.now()), limits);
     } catch (error) {
       if (!(error instanceof SoundsError) || !isWorthRepeating(error, repeatable)) throw error;
       // Add a random part, so that clients that failed at the same time do not repeat at the same time.
@@ -63,12 +67,12 @@ export async function send(
 const isWorthRepeating = ({ code }: SoundsError, repeatable: boolean) =>
   code === 'rate_limited' || (repeatable && (code === 'server_error' || code === 'no_answer'));
 
-function reasonToWait({ code }: SoundsError): Wait['reason'] {
-  if (code === 'rate_limited') return 'limited';
+function reasonToWait({ code, retryAfter }: SoundsError): Wait['reason'] {
+  if (code === 'rate_limited' || retryAfter !== null) return 'limited';
   return browser.navigator?.onLine === false ? 'offline' : 'retrying';
 }
 
-async function attempt(request: Request, limitMs: number, service: Service): Promise<Response> {
+async function attempt(request: Request, limitMs: number, limits: Limits): Promise<Response> {
   const { signal } = request;
   throwIfAborted(signal);
   // Use a controller, because React Native lacks AbortSignal.any and AbortSignal.timeout.
@@ -78,13 +82,13 @@ async function attempt(request: Request, limitMs: number, service: Service): Pro
   const timer = setTimeout(abort, limitMs);
   signal.addEventListener('abort', abort);
   try {
-    const response = await fetch(request.clone(), { signal: controller.signal });
+    const response = await fetch(request.clone(), { signal: controller.signal, redirect: redirectOf(request) });
     const text = await response.text();
-    const isAnswer = response.ok && response.headers.get('Content-Type')?.startsWith('application/json');
-    const error = isAnswer ? null : errorOf(response, text);
-    if (error?.code !== 'no_answer') service.follow(response.headers, request.headers.has('Authorization'), sentMs);
+    throwIfRedirected(request, response);
+    const error = isAccepted(request, response, text, limits.isAnswer) ? null : errorOf(response, text);
+    if (error?.code !== 'no_answer') limits.service.follow(request, response, sentMs);
     if (error) throw error;
-    return new Response(text, { status: response.status, headers: response.headers });
+    return new Response(text || null, { status: response.status, headers: response.headers });
   } catch (error) {
     throwIfAborted(signal);
     throw error instanceof SoundsError ? error : noAnswer(error);
@@ -92,4 +96,31 @@ async function attempt(request: Request, limitMs: number, service: Service): Pro
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
+}
+
+/** Follows a read, because a page learns the new address only afterwards. A write could take a password along. */
+const redirectOf = ({ method }: Request) => (/GET|HEAD/.test(method) ? 'follow' : 'manual');
+
+/** Returns the part of a URL that all platforms spell alike. */
+const placeOf = (url: string) =>
+  url
+    .toLowerCase()
+    .replace(/:(80|443)\//, '/')
+    .replace(/[?#].*/, '');
+
+/** @throws SoundsError with the new address, if it is known */
+function throwIfRedirected(request: Request, { status, type, url, headers, redirected: wasFollowed }: Response) {
+  // React Native follows by itself, and has no `redirected`.
+  if (wasFollowed ?? (url && placeOf(url) !== placeOf(request.url))) throw redirected(status, url);
+  const location = headers.get('Location');
+  if (type === 'opaqueredirect' || (location !== null && status >= 300 && status < 400))
+    throw redirected(status, location);
+}
+
+/** Tells whether a response is an answer of the service, and not of a proxy. */
+function isAccepted({ method }: Request, { ok, status, headers }: Response, text: string, isAnswer?: IsAnswer) {
+  if (isAnswer) return ok && isAnswer(parseJson(text));
+  if (status === 304 || method === 'HEAD') return ok || status === 304;
+  const type = headers.get('Content-Type') ?? '';
+  return ok && (type.startsWith('application/json') ? parseJson(text) !== null : !type.startsWith('text/html'));
 }

@@ -1,4 +1,6 @@
 import { browser, type DatabaseRequest, type IndexedDb } from './browser.ts';
+import { SoundsError } from './error.ts';
+import { parseJson } from './json.ts';
 import { within } from './wait.ts';
 
 /** Storage for tokens and unsent changes: localStorage, AsyncStorage, SecureStore, or any object of this shape. */
@@ -50,6 +52,26 @@ export function timed(store: Store): Store {
     getItem: (key) => access(() => store.getItem(key)),
     setItem: (key, value) => access(() => store.setItem(key, value)),
     removeItem: (key) => access(() => store.removeItem(key)),
+  };
+}
+
+/** Uses memory after an access took too long, because the next ones would take as long. */
+export function orMemory(store: Store): Store {
+  const memory = memoryStore();
+  let isStuck = false;
+  async function access<T>(method: (store: Store) => T | Promise<T>): Promise<T> {
+    try {
+      if (!isStuck) return await method(store);
+    } catch (error) {
+      if (!(error instanceof SoundsError)) throw error;
+      isStuck = true;
+    }
+    return method(memory);
+  }
+  return {
+    getItem: (key) => access(({ getItem }) => getItem(key)),
+    setItem: (key, value) => access(({ setItem }) => setItem(key, value)),
+    removeItem: (key) => access(({ removeItem }) => removeItem(key)),
   };
 }
 
@@ -127,14 +149,5 @@ export function inPieces(store: Store): Store {
 
 /** Reads the JSON object under a key. Returns null if it is missing or invalid. */
 export async function readItem<T>(store: Store, key: string): Promise<T | null> {
-  return parseItem(await store.getItem(key));
-}
-
-export function parseItem<T>(text: string | null): T | null {
-  try {
-    const value = JSON.parse(text ?? 'null');
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null;
-  }
+  return parseJson(await store.getItem(key));
 }

@@ -1,7 +1,17 @@
 import { expect, onTestFinished } from 'vitest';
 import { addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { startGateway } from '../../../test/support/gateway.ts';
-import { type Device, errorAnswer, nameOf, pass, startDevice, test, windowsOf, withoutRepeats } from './device.ts';
+import {
+  type Device,
+  errorAnswer,
+  nameOf,
+  pass,
+  startDevice,
+  successAnswer,
+  test,
+  windowsOf,
+  withoutRepeats,
+} from './device.ts';
 
 const idsOf = async ({ api }: Pick<Device, 'api'>) =>
   (await Array.fromAsync(api.favorites.list())).map(({ sound_id }) => sound_id);
@@ -62,15 +72,52 @@ test('unsent changes are listed, survive a restart and are sent later', async ({
   expect(await known(gateway, device.account)).toEqual([added, kept]);
 });
 
-test('rejected changes are dropped, and flush throws the reason once', async ({ device, gateway, sql }) => {
+test('changes that the service refuses are dropped, and flush throws the reason once', async ({
+  device,
+  gateway,
+  sql,
+}) => {
   const { favorites } = device.api;
-  const [gone, rejected, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
-  device.network.before = ({ body }) => (body.includes(rejected) ? errorAnswer(400, 'invalid_request') : undefined);
-  for (const each of [gone, rejected, id]) await favorites.add(each);
+  const [gone, refused, id] = [crypto.randomUUID(), await addSound(sql), await addSound(sql)];
+  const tooMany = errorAnswer(400, 'invalid_request', { 'X-Error-Reason': 'too_many_favorites' });
+  device.network.before = ({ body }) => (body.includes(refused) ? tooMany : undefined);
+  for (const each of ['no id', gone, refused, id]) await favorites.add(each);
+  await favorites.remove('not this either');
   await expect(favorites.flush()).rejects.toMatchObject({ status: 400 });
   expect(waiting(device)).toEqual([]);
   await favorites.flush();
   expect(await known(gateway, device.account)).toEqual([id]);
+});
+
+test('a change whose error says nothing about it is kept, and does not hold up the others', async ({
+  device,
+  gateway,
+  sql,
+}) => {
+  const [kept, id] = (await addSounds(sql, [{}, {}])) as [string, string];
+  device.network.before = () => 'cut';
+  const { favorites } = device.again(withoutRepeats);
+  for (const each of [kept, id]) await favorites.add(each);
+  await expect(favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  const errors: [number, string, string?][] = [
+    [400, 'invalid_request', 'https_required'],
+    [400, 'invalid_request', 'validation'], // without a field
+    [400, 'invalid_request', 'a_reason_of_tomorrow'],
+    [404, 'not_found', 'no_such_path'],
+    [405, 'not_found', 'no_such_method'],
+    [418, 'a_code_of_tomorrow'],
+    [500, 'server_error'],
+  ];
+  for (const [status, code, reason = ''] of errors) {
+    const fault = errorAnswer(status, code, { 'X-Error-Reason': reason });
+    device.network.before = ({ body }) => (body.includes(kept) ? fault : undefined);
+    await expect(favorites.flush(), `${status} ${reason}`).rejects.toMatchObject({ status, code });
+    expect(waiting(device)).toEqual([{ [kept]: true }]);
+  }
+  expect(await known(gateway, device.account)).toEqual([id]);
+  device.network.before = pass;
+  await favorites.flush();
+  expect(await known(gateway, device.account)).toEqual([kept, id]);
 });
 
 test('changes of one user are never sent with the token of another', async ({ device, gateway, sql }) => {
@@ -82,7 +129,7 @@ test('changes of one user are never sent with the token of another', async ({ de
     if (nameOf(request) !== 'POST /favorites') return;
     network.before = pass;
     await switched.promise;
-    return { status: 201, headers: { 'Content-Type': 'application/json' }, body: '{}' };
+    return successAnswer({ data: { ok: true } }, 201);
   };
   await favorites.add(id);
   await favorites.add(waiting);
@@ -138,7 +185,7 @@ test('changes beyond the time limit of flush are sent when the service allows mo
     device,
     Array.from({ length: 12 }, () => crypto.randomUUID()),
   );
-  device.network.before = windowsOf('POST /favorites', 9, 3, () => ({}));
+  device.network.before = windowsOf('POST /favorites', 9, 3, () => ({ data: { ok: true } }));
   await device.again(withoutRepeats).favorites.flush();
   expect(device.sent.filter((name) => name === 'POST /favorites').length).toBeLessThan(12);
   await expect.poll(() => waiting(device), { timeout: 10_000 }).toEqual([]);

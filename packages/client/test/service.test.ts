@@ -1,6 +1,12 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createService } from '../src/service.ts';
 
+const write = new Request('http://service/favorites', { method: 'POST' });
+
+/** Makes a response of the service at a time. */
+const answerAt = (ms: number, headers = {}) =>
+  new Response(null, { headers: { Date: new Date(ms).toUTCString(), ...headers } });
+
 test('later times by the clock of the service are never earlier, although Date has whole seconds', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -18,17 +24,32 @@ test('later times by the clock of the service are never earlier, although Date h
     [6_500, 0],
   ] as const) {
     vi.setSystemTime(start + part + latencyMs + deviceAheadMs);
-    follow(
-      new Headers({ Date: new Date(start + part).toUTCString() }),
-      false,
-      start + part - latencyMs + deviceAheadMs,
-    );
+    follow(write, answerAt(start + part), start + part - latencyMs + deviceAheadMs);
     times.push(Date.now() - aheadMs());
     expect(Math.abs(start + part + latencyMs - Number(times.at(-1)))).toBeLessThanOrEqual(1_000);
   }
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 
   vi.setSystemTime(start + 60_000); // the user has corrected the clock
-  follow(new Headers({ Date: new Date(start + 60_000).toUTCString() }), false, start + 60_000);
+  follow(write, answerAt(start + 60_000), start + 60_000);
   expect(aheadMs()).toBe(0);
+});
+
+test('the clock believes milliseconds, and no answer that may come from a cache', () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const now = Date.UTC(2026, 5, 23, 9, 30, 0, 999);
+  const aheadAfter = (method: string, answer: Response) => {
+    vi.setSystemTime(now);
+    const { follow, aheadMs } = createService();
+    follow(new Request('http://service/favorites', { method }), answer, now);
+    return aheadMs(7);
+  };
+  const exact = { 'X-Service-Time': String(now) };
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    expect(aheadAfter(method, answerAt(now, exact))).toBe(0);
+    expect(aheadAfter(method, answerAt(now))).toBe(999);
+    expect(aheadAfter(method, answerAt(now, { ...exact, Age: '0' }))).toBe(7);
+  }
+  for (const method of ['GET', 'HEAD']) expect(aheadAfter(method, answerAt(now, exact))).toBe(7);
 });

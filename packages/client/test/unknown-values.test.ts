@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Sounds } from '../src/index.ts';
-import { errorAnswer, faultsOf, successAnswer, test } from './device.ts';
+import { errorAnswer, faultsOf, nameOf, successAnswer, test } from './device.ts';
 
 const unknown = 'a_value_of_tomorrow';
 
@@ -42,13 +42,18 @@ test('calls accept unknown values of every enumeration of the OpenAPI document',
     expect(await call(api), name).toEqual(value);
   }
 
-  network.before = faultsOf('POST /plays', successAnswer({ data: [{ id: 'an id', status: unknown }] }));
+  network.before = (request) => {
+    if (nameOf(request) !== 'POST /plays') return;
+    const [{ id }] = JSON.parse(request.body.toString()).plays;
+    return successAnswer({ data: [{ id, status: unknown }] });
+  };
   await api.plays.record(crypto.randomUUID());
   await api.plays.flush();
   expect(device.keys('sounds.plays.')).toEqual([]);
 
-  network.before = faultsOf('PUT /progress', successAnswer({ data: [{ sound_id: 'an id', status: unknown }] }));
-  await api.progress.save(crypto.randomUUID(), 30);
+  const sound_id = crypto.randomUUID();
+  network.before = faultsOf('PUT /progress', successAnswer({ data: [{ sound_id, status: unknown }] }));
+  await api.progress.save(sound_id, 30);
   await api.progress.flush();
   expect(device.keys('sounds.progress.')).toEqual([]);
 

@@ -1,0 +1,30 @@
+import type { Api } from './api.ts';
+import { answer, type CallOptions, signalOf } from './call.ts';
+import type { Schema } from './schema.ts';
+
+/** A device on which the user is signed in. `is_current` marks this one. */
+export interface Device extends Schema<'DeviceSession'> {}
+
+/** The devices on which the user is signed in. */
+export interface Devices extends ReturnType<typeof createDevices> {}
+
+export function createDevices(api: Api) {
+  return {
+    /** Lists the devices, last used first. */
+    list: async (options?: CallOptions): Promise<Device[]> =>
+      (await answer(api.GET('/me/sessions', signalOf(options)))).data,
+
+    /**
+     * Signs out a device. It keeps its access token until that expires, within the hour. Use `auth.signOut` for this one.
+     * @throws SoundsError `not_found` if the device is signed out already: call `list` again
+     */
+    async end(id: string, options?: CallOptions): Promise<void> {
+      await api.DELETE('/me/sessions/{id}', { params: { path: { id } }, ...signalOf(options) });
+    },
+
+    /** Signs out all devices except this one. */
+    async endOthers(options?: CallOptions): Promise<void> {
+      await api.DELETE('/me/sessions', signalOf(options));
+    },
+  };
+}

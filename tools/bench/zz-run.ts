@@ -1,0 +1,2 @@
+import { gatewaySection } from './zz-short.ts';
+console.log((await gatewaySection()));

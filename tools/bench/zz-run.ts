@@ -1,2 +1,0 @@
-import { gatewaySection } from './zz-short.ts';
-console.log((await gatewaySection()));

@@ -42,7 +42,9 @@ create table public.customers (
   created_at timestamptz not null default now() constraint created_at_is_finite check (isfinite(created_at)),
   updated_at timestamptz not null default now(),
   premium_until timestamptz constraint premium_until_is_1970_or_later check (premium_until >= '1970-01-01 00:00:00+00'),
-  premium_as_of timestamptz constraint premium_as_of_is_finite check (isfinite(premium_as_of))
+  premium_as_of timestamptz constraint premium_as_of_is_finite check (isfinite(premium_as_of)),
+  premium_given_until timestamptz
+    constraint premium_given_until_is_1970_or_later check (premium_given_until >= '1970-01-01 00:00:00+00')
 );
 comment on table public.customers is
   'Customers, one row for each account, created and deleted with it. Set is_active to false to lock a customer out.';
@@ -61,9 +63,13 @@ comment on column public.customers.is_active is
   'False ends sessions, blocks sign-in and rejects API keys at once; access tokens stay valid for up to an hour. A '
   'ban in Authentication is separate: access requires true here and no ban there.';
 comment on column public.customers.premium_until is
-  'End of premium, which unlocks sounds whose is_premium is true. infinity: without end. Null: no premium.';
+  'End of what the customer bought, as the stores say. Premium unlocks sounds whose is_premium is true. infinity: '
+  'without end. Null: nothing bought. Do not edit it, because the next event of a store writes it again.';
 comment on column public.customers.premium_as_of is
-  'Time of the last event that set premium_until, see public.set_premium. Older events change nothing.';
+  'Time at which premium_until was true, see public.set_premium. An older state changes nothing.';
+comment on column public.customers.premium_given_until is
+  'End of premium that an administrator gives, a moment or infinity. Null: none. The later of it and premium_until '
+  'counts.';
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
 alter table public.customers enable row level security;
@@ -87,8 +93,9 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    case when premium_until is not null then
-      private.iso_time(least(premium_until, '9999-12-31 23:59:59.999+00'))
+    -- greatest ignores nulls, and least would not: without both dates the customer has no premium.
+    case when coalesce(premium_until, premium_given_until) is not null then
+      private.iso_time(least(greatest(premium_until, premium_given_until), '9999-12-31 23:59:59.999+00'))
     end as premium_until
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
@@ -115,12 +122,14 @@ comment on function public.update_customer is
 create function private.is_premium(listener uuid, moment timestamptz default now()) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
-  return exists (select from public.customers where id = listener and premium_until > moment);
+  return exists (
+    select from public.customers where id = listener and greatest(premium_until, premium_given_until) > moment
+  );
 end
 $$;
 comment on function private.is_premium is 'Returns whether a customer has, or had, premium at this moment.';
 
--- If two events have the same as_of, the later end wins, so that the order of their arrival does not matter.
+-- If two states have the same as_of, the later end wins, so that the order of their arrival does not matter.
 create function public.set_premium(customer_id uuid, premium_until timestamptz, as_of timestamptz default now())
 returns boolean language sql volatile set search_path = '' as $$
   update public.customers as customer
@@ -130,8 +139,9 @@ returns boolean language sql volatile set search_path = '' as $$
   select exists (select from public.customers where id = customer_id)
 $$;
 comment on function public.set_premium is
-  'Sets the end of premium, null for none and infinity for no end, unless a later event has set it. "as_of" is the '
-  'time of the event. Returns false for an unknown customer. For the service only.';
+  'Sets the end of what a customer bought, null for none and infinity for no end, unless a later state has set it. '
+  '"as_of" is the time at which it was true. Keeps premium_given_until. Returns false for an unknown customer. For the '
+  'service only.';
 
 create table private.visitors_by_day (
   day date primary key,

@@ -191,7 +191,7 @@ begin
   update public.customers
     set email = null, full_name = null, avatar_url = null, phone = null, locale = null, country = null,
       provider = mirrored.provider, marketing_opt_in = false, is_active = false, premium_until = null,
-      premium_as_of = null
+      premium_as_of = null, premium_given_until = null
     where id = mirrored.id;
 end
 $$;

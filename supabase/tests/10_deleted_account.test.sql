@@ -123,7 +123,7 @@ create temporary table person (name text, id uuid) on commit drop;
 insert into person select name, gen_random_uuid() from unnest(array['active', 'banned', 'inactive']) as name;
 insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data)
 select id, name || '@tests.example.com', '{"full_name": "Carol", "avatar_url": "https://a.example/c.jpg"}', '{"provider": "email"}' from person;
-update public.customers set phone = '+491701234567', locale = 'de-AT', country = 'AT', marketing_opt_in = true, premium_until = 'infinity', premium_as_of = now()
+update public.customers set phone = '+491701234567', locale = 'de-AT', country = 'AT', marketing_opt_in = true, premium_until = 'infinity', premium_as_of = now(), premium_given_until = 'infinity'
 where id in (select id from person);
 update auth.users set banned_until = '2999-01-01' where id = (select id from person where name = 'banned');
 update public.customers set is_active = false where id = (select id from person where name = 'inactive');
@@ -132,7 +132,7 @@ set deleted_at = now(), email = md5(email), phone = md5(email), raw_user_meta_da
 where id in (select id from person);
 select results_eq(
   format('select (to_jsonb(customer) - array[''created_at'', ''updated_at'']) from public.customers as customer where id = %L', id),
-  array[jsonb_build_object('id', id, 'source', 'email', 'is_active', false, 'marketing_opt_in', false, 'premium_until', null, 'premium_as_of', null, 'email', null, 'full_name', null,
+  array[jsonb_build_object('id', id, 'source', 'email', 'is_active', false, 'marketing_opt_in', false, 'premium_until', null, 'premium_as_of', null, 'premium_given_until', null, 'email', null, 'full_name', null,
     'avatar_url', null, 'phone', null, 'locale', null, 'country', null, 'provider', null, 'last_seen_at', null)],
   'the record of a soft-deleted customer has no personal data: ' || name
 ) from person;

@@ -1,6 +1,6 @@
--- The newest event decides until when a customer has premium, in whatever order events arrive.
+-- The newest state decides what a customer has bought, in whatever order states arrive. What was given is kept apart.
 begin;
-select plan(11);
+select plan(18);
 
 insert into auth.users (id, email) values ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com');
 set local timezone to 'UTC';
@@ -25,6 +25,27 @@ select is(public.set_premium('b0000000-0000-4000-8000-000000000000', 'infinity')
 select throws_like(
   $$ select public.set_premium('a0000000-0000-4000-8000-000000000000', 'infinity', 'infinity') $$, '%premium_as_of_is_finite%',
   'an event at infinity, after which none would count, is rejected'
+);
+
+reset role;
+create function pg_temp.is_premium(bought timestamptz, given timestamptz) returns boolean language sql volatile as $$
+  update public.customers set premium_until = bought, premium_given_until = given
+    where id = 'a0000000-0000-4000-8000-000000000000';
+  select private.is_premium('a0000000-0000-4000-8000-000000000000')
+$$;
+select is(pg_temp.is_premium(null, null), false, 'a customer without both dates has no premium');
+select is(pg_temp.is_premium(now(), now()), false, 'premium ends exactly at the later date');
+select is(pg_temp.is_premium(now() + interval '1 us', null), true, 'premium that was bought counts');
+select is(pg_temp.is_premium(now() - interval '1 day', now() + interval '1 us'), true, 'premium that was given counts');
+select is(pg_temp.is_premium('infinity', now() - interval '1 day'), true, 'the later date counts');
+select public.set_premium('a0000000-0000-4000-8000-000000000000', null, now() + interval '1 hour');
+select is(
+  (select premium_given_until from public.customers where id = 'a0000000-0000-4000-8000-000000000000'),
+  now() - interval '1 day', 'what a store says leaves what was given'
+);
+select throws_like(
+  $$ update public.customers set premium_given_until = '-infinity' $$, '%premium_given_until_is_1970_or_later%',
+  'an end before 1970 is rejected'
 );
 
 select finish();

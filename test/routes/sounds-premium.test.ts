@@ -28,7 +28,7 @@ async function addSectionOf(sql: Sql, ...ids: string[]) {
 
 /** Sets the end of premium as an administrator does in the table editor. */
 const setEnd = (sql: Sql, { user }: Session, end: string | null) =>
-  sql`update public.customers set premium_until = ${end}::text::timestamptz where id = ${user.id}`;
+  sql`update public.customers set premium_given_until = ${end}::text::timestamptz where id = ${user.id}`;
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
@@ -74,16 +74,32 @@ test('a premium sound is locked for callers without premium, from the next reque
   await user.app.post('/favorites').send({ sound_id: id }).expect(201);
 });
 
-test('premium ends exactly at premium_until', async ({ sql, user }) => {
-  const found = await sql.begin(async (transaction) => {
-    await transaction`update public.customers set premium_until = now() where id = ${user.user.id}`;
-    const states = await transaction`
-      select private.is_premium(id) as ended, private.is_premium(id, now() - interval '1 us') as before
-      from public.customers where id = ${user.user.id}`;
-    await transaction`update public.customers set premium_until = null where id = ${user.user.id}`;
-    return states;
-  });
-  expect(found).toEqual([{ ended: false, before: true }]);
+test('the later of what was bought and what was given counts, at locks, for the customer and in the export', async ({
+  gateway,
+  sql,
+}) => {
+  const id = await addRecording(sql);
+  const user = await newUser(gateway);
+  const [over, month, year] = [inSeconds(-60), inSeconds(30 * 86_400), inSeconds(365 * 86_400)];
+  for (const [bought, given, later] of [
+    [month, year, year],
+    [year, month, year],
+    [over, month, month],
+    [null, month, month],
+    [month, null, month],
+    [over, null, over],
+    [null, null, null],
+    ['infinity', over, '9999-12-31T23:59:59.999Z'],
+  ] as const) {
+    await setEnd(sql, user, given);
+    await sql`select public.set_premium(${user.user.id}, ${bought}::text::timestamptz)`;
+    const { data: customer } = (await user.app.get('/me/customer').expect(200)).body;
+    const { is_locked } = (await user.app.get(`/sounds/${id}`).expect(200)).body.data;
+    expect(customer.premium_until, `${bought}, ${given}`).toBe(later);
+    expect(is_locked, `${bought}, ${given}`).toBe(later === null || later === over);
+  }
+  const { customer } = (await user.app.get('/me/export').expect(200)).body.data;
+  expect(customer.premium_until).toBe('9999-12-31T23:59:59.999Z');
 });
 
 test('a premium sound is locked for an account without a customer', async ({ gateway, sql, skip }) => {
@@ -113,7 +129,7 @@ test('GET /me/customer shows premium_until, and the customer cannot change it', 
     .expect(400);
   expect(headers['x-error-field']).toBe('premium_until');
   await rest(user.access_token, 'POST', 'rpc/update_customer', { changes: { premium_until: 'infinity' } });
-  for (const column of ['premium_until', 'premium_as_of']) {
+  for (const column of ['premium_until', 'premium_as_of', 'premium_given_until']) {
     const change = { [column]: '2099-01-01' };
     const { status } = await rest(user.access_token, 'PATCH', `customers?id=eq.${user.user.id}`, change);
     expect(status, column).toBe(403);

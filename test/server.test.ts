@@ -1,9 +1,6 @@
-import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { expect, test } from 'vitest';
-import { listen } from './support/gateway.ts';
-import { run } from './support/processes.ts';
 import { environment, startListening, startServer } from './support/server-process.ts';
 
 test('the server and its metrics listen at HOST only, warn about settings, and stop on SIGINT', async () => {
@@ -21,33 +18,6 @@ test('the server and its metrics listen at HOST only, warn about settings, and s
   expect(await exited).toEqual([0, null]);
   for (const warning of ['Set TRUST_PROXY.', 'Did you mean RATE_LIMIT_PER_MINUTE?'])
     expect(output.stdout).toContain(warning);
-});
-
-test('npm start stops on a SIGTERM that only npm receives', async () => {
-  const npm = run(['start'], environment(), 'npm');
-  await npm.until('Listening');
-  npm.kill('SIGTERM');
-  await npm.exited;
-  expect(npm.output.stdout).toContain('"msg":"Ended"');
-});
-
-test('calls use the proxy of HTTPS_PROXY with NODE_USE_ENV_PROXY=1, except those to this machine', async () => {
-  const proxied: string[] = [];
-  const proxy = createHttpServer().on('connect', ({ url = '' }, socket) => {
-    proxied.push(url);
-    socket.destroy();
-  });
-  const { port, close } = await listen(proxy);
-  const address = `http://127.0.0.1:${port}`;
-  const variables = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address };
-  const settings = { ...environment(), ...variables, SUPABASE_READ_URL: 'https://replica.example' };
-  const { child, exited, origin } = await startListening(settings);
-  const { body } = await request(origin).get('/readyz').expect(200);
-  expect(body.checks).toMatchObject({ database: { ok: true }, auth: { ok: true }, replica: { ok: false } });
-  expect(new Set(proxied)).toEqual(new Set(['replica.example:443']));
-  child.kill('SIGTERM');
-  await exited;
-  await close();
 });
 
 test('invalid configuration prints one line per variable and exits with code 1', async () => {

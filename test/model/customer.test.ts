@@ -39,8 +39,8 @@ test('the gateway and the database accept the same addresses of pictures', async
   );
   const address = fc.array(piece, { maxLength: 6 }).map((pieces) => `https://${pieces.join('')}`);
   const seed = randomInt(2 ** 31);
-  const addresses = fc.sample(address, { numRuns: 20_000, seed });
+  const addresses = fc.sample(address, { numRuns: 5000, seed });
   const judged = addresses.filter(isAccepted);
-  expect(judged.length).toBeGreaterThan(1000);
+  expect(judged.length).toBeGreaterThan(250);
   expect(await databaseAccepts(sql, addresses), `seed ${seed}`).toEqual(judged);
 });

@@ -1,5 +1,6 @@
 import { apiKeys, reads } from './api.ts';
-import { exposedSchemas, migrations, rowSecurity, triggers, upkeep } from './database.ts';
+import { mailedCodes, manualLinking, oauthServer, web3 } from './auth-switches.ts';
+import { customers, exposedSchemas, migrations, privateSchema, rowSecurity, triggers, upkeep } from './database.ts';
 import { environment, redis } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, multiFactor, sharedSecret } from './identity.ts';
@@ -22,6 +23,8 @@ export const checks: readonly Check[] = [
   upkeep,
   rowSecurity,
   triggers,
+  privateSchema,
+  customers,
   storagePolicies,
   exposedSchemas,
   buckets,
@@ -31,6 +34,10 @@ export const checks: readonly Check[] = [
   accessToken,
   sharedSecret,
   multiFactor,
+  oauthServer,
+  web3,
+  manualLinking,
+  mailedCodes,
   addressForwarding,
   readReplica,
   redis,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { missingMigrations } from '../supabase/setup-problems.ts';
-import { problemOf, secretKey } from './project.ts';
+import { mayNotUsePrivate, problemOf, secretKey } from './project.ts';
 import { Problem, reasonOf, throwAll } from './result.ts';
 import { check } from './run.ts';
 
@@ -66,21 +66,40 @@ export const rowSecurity = check('Row-level security', [migrations], ({ report }
   return 'It is on for every table of the data API and of Storage.';
 });
 
-/** Returns the names of the triggers that the migrations create on tables of Auth. Omits those that depend on Auth. */
-function declaredTriggers(): string[] {
+/** Trigger that the migrations create only where Auth has passkeys. */
+const passkeyTrigger = 'sounds_service_refuse_passkey';
+
+/** Returns the names of the triggers that the migrations create on tables of Auth. */
+function declaredTriggers(hasPasskeys: boolean): string[] {
   const sql = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
-  return [...sql.join('\n').matchAll(/^create trigger (sounds_service_\w+)/gm)].map(([, name = '']) => name);
+  const names = sql.join('\n').matchAll(/^ *create trigger (sounds_service_\w+)/gm);
+  return [...names].map(([, name = '']) => name).filter((name) => hasPasskeys || name !== passkeyTrigger);
 }
 
 /** Checks the triggers, because owners of the database can switch one off, or drop it with a function. */
 export const triggers = check('Triggers', [migrations], ({ report }) => {
   const found = report?.triggers ?? {};
   const off = Object.keys(found).filter((name) => !found[name]?.is_on);
-  const missing = declaredTriggers().filter((name) => !(name in found));
+  const missing = declaredTriggers(report?.has_passkeys ?? false).filter((name) => !(name in found));
   if (off.length + missing.length === 0) return 'All triggers of the service are on.';
   throw new Problem(
     `These triggers are off or missing: ${[...off, ...missing].toSorted().join(', ')}. Accounts may be taken over, or have no customer.`,
     'Run npm run migration -- --check <database url> in a clone, and the SQL that it prints in the SQL editor.',
+  );
+});
+
+export const privateSchema = check('Schema private', [migrations], ({ report }) => {
+  const roles = report?.roles_without_private ?? [];
+  if (roles.length > 0) throw mayNotUsePrivate(roles);
+  return 'The roles of the API may use it.';
+});
+
+/** Checks that every account has a customer, because a user without one gets 404 for the profile. */
+export const customers = check('Customers', [migrations], ({ report }) => {
+  if (!report?.has_accounts_without_customer) return 'Every account has one.';
+  throw new Problem(
+    'There are accounts without a customer: the profile is missing, and favorites, history and positions fail.',
+    'Run in the SQL editor: insert into public.customers select customer.* from auth.users as account, private.customer_of(account) as customer where account.deleted_at is null on conflict (id) do nothing;',
   );
 });
 

@@ -1,14 +1,15 @@
-import { decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { ApiError } from '../errors.ts';
+import { maxTokenLength } from '../supabase/access-token.ts';
 import { migrations } from './database.ts';
-import { isLocal, mayNotExecute, secretKey } from './project.ts';
-import { failed, NotChecked, Problem, reasonOf, Warning } from './result.ts';
+import { deniedTo, isLocal, secretKey } from './project.ts';
+import { NotChecked, Problem, reasonOf, Warning } from './result.ts';
 import { check, forwardedAddress, type Run } from './run.ts';
 
 export async function callAsService(run: Run, name: string, body: object): Promise<unknown> {
   const answer = await run.askAsService(`/rest/v1/rpc/${name}`, { body });
   if (answer.status < 300) return answer.body;
-  if (answer.status === 403) throw mayNotExecute(name);
+  if (answer.status === 403) throw deniedTo(answer.body, name);
   throw new Problem(
     `The database answered ${answer.status} to ${name}.`,
     'Look at Logs, Postgres, in the dashboard; a migration that was changed by hand must be applied again.',
@@ -53,25 +54,62 @@ function unverifiable(token: string, secretIsSet: boolean): string {
     : `The project signs with its shared secret: set SUPABASE_JWT_SECRET to it, or change to signing keys. Both are in ${jwtPage}.`;
 }
 
+/** Asks Auth why the temporary account cannot sign in, because the gateway does not pass the reason on. */
+async function remedyOfSignIn(run: Run): Promise<string> {
+  const { email, password } = run.account;
+  const headers = { 'X-Supabase-Api-Version': '2024-01-01' };
+  const path = '/auth/v1/token?grant_type=password';
+  const { body } = await run.askAsService(path, { headers, body: { email, password } });
+  switch ((body as { code?: unknown } | null)?.code) {
+    case 'email_provider_disabled':
+      return 'Switch on Email under Authentication, Sign In / Providers, in the dashboard.';
+    case 'invalid_credentials':
+      return `A trigger on auth.users changes the password of new accounts: switch on those of "Triggers" above. ${foreignTriggers}`;
+    default:
+      return 'A custom access token hook may fail: look at Logs, Auth, and at Authentication, Hooks, in the dashboard.';
+  }
+}
+
+/** Returns the problem of a token that Auth signed, but whose claims the gateway rejects. */
+function problemOfClaims(token: string): Problem | undefined {
+  const hooks = 'the custom access token hook under Authentication, Hooks, in the dashboard';
+  const { aud, role } = decodeJwt(token);
+  if (token.length > maxTokenLength)
+    return new Problem(
+      `A token of the project has ${token.length} characters. The gateway accepts ${maxTokenLength}.`,
+      `Let ${hooks}, add fewer claims.`,
+    );
+  if (aud !== 'authenticated')
+    return new Problem(
+      `A token of the project has the audience ${JSON.stringify(aud)} instead of "authenticated".`,
+      `Let ${hooks}, keep the claim aud.`,
+    );
+  if (role !== 'authenticated')
+    return new Problem(
+      `A token of the project has the role ${JSON.stringify(role)} instead of "authenticated".`,
+      `Let ${hooks}, keep the claim role, and add a claim of another name.`,
+    );
+  return undefined;
+}
+
 export const accessToken = check('Access tokens', [account], async (run) => {
   const { email, password } = run.account;
   const { access_token } = await run.auth
     .signIn({ email, password }, forwardedAddress)
-    .catch((error: unknown) =>
-      failed(
-        'The temporary account cannot sign in with its password',
-        error instanceof ApiError && error.headers['X-Error-Reason'] === 'invalid_credentials'
-          ? `A trigger on auth.users changes the password of new accounts: switch on those of "Triggers" above. ${foreignTriggers}`
-          : 'Switch on Email under Authentication, Sign In / Providers, in the dashboard.',
-      )(error),
-    );
+    .catch(async (error: unknown) => {
+      const problem = 'The temporary account cannot sign in with its password';
+      throw new Problem(`${problem}: ${reasonOf(error)}.`, await remedyOfSignIn(run));
+    });
   await run.verify(access_token).catch((error: unknown) => {
     const areKeysMissing = error instanceof ApiError && error.code === 'server_error';
-    throw new Problem(
-      `A token of the project cannot be verified: ${reasonOf(error)}.`,
-      areKeysMissing
-        ? 'Look at /auth/v1/.well-known/jwks.json of the project.'
-        : unverifiable(access_token, run.config.secrets.supabaseJwtSecret !== null),
+    throw (
+      problemOfClaims(access_token) ??
+      new Problem(
+        `A token of the project cannot be verified: ${reasonOf(error)}.`,
+        areKeysMissing
+          ? 'Look at /auth/v1/.well-known/jwks.json of the project.'
+          : unverifiable(access_token, run.config.secrets.supabaseJwtSecret !== null),
+      )
     );
   });
   run.token = access_token;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { rejectedPublishableKey, rejectedSecretKey } from '../supabase/setup-problems.ts';
+import { rejectedPublishableKey, rejectedSecretKey, unanswered } from '../supabase/setup-problems.ts';
 import { failed, NotChecked, Problem, reasonOf, throwAll, Warning } from './result.ts';
 import { ask, check, type Run } from './run.ts';
 
@@ -28,15 +28,28 @@ export const address = check('SUPABASE_URL', [], async (run) => {
 export const publishableKey = check('SUPABASE_PUBLISHABLE_KEY', [address], async (run) => {
   const { status } = await run.ask('/auth/v1/settings');
   if (status === 200) return 'The project accepts it.';
-  throw problemOf(rejectedPublishableKey(status));
+  throw problemOf(status >= 500 ? unanswered('Auth', status) : rejectedPublishableKey(status));
 });
 
 /** Returns the problem of a function that was revoked from the role of the secret key. */
-export const mayNotExecute = (name: string) =>
+const mayNotExecute = (name: string) =>
   new Problem(
     `The role of the secret key may not execute ${name}.`,
     `Run in the SQL editor: grant execute on function public.${name}, private.${name} to service_role;`,
   );
+
+/** Returns the problem of roles of the API whose right to use the schema private was revoked. */
+export const mayNotUsePrivate = (roles: readonly string[]) =>
+  new Problem(
+    `These roles may not use the schema private: ${roles.join(', ')}. Most calls of the gateway fail.`,
+    'Run in the SQL editor: grant usage on schema private to anon, authenticated, service_role;',
+  );
+
+/** Returns the problem of a 403 of the data API to the role of the secret key. */
+export function deniedTo(body: unknown, name: string): Problem {
+  const { message = '' } = (body ?? {}) as { message?: string };
+  return message.includes('schema private') ? mayNotUsePrivate(['service_role']) : mayNotExecute(name);
+}
 
 export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => {
   const { status, body } = await run.askAsService('/rest/v1/rpc/doctor_report', { body: {} });
@@ -48,8 +61,8 @@ export const secretKey = check('SUPABASE_SECRET_KEY', [address], async (run) => 
       'The data API does not serve the schema public.',
       'Add public to "Exposed schemas" under Project Settings, Data API, in the dashboard.',
     );
-  if (status === 403) throw mayNotExecute('doctor_report');
-  throw problemOf(rejectedSecretKey(status));
+  if (status === 403) throw deniedTo(body, 'doctor_report');
+  throw problemOf(status >= 500 ? unanswered('The data API', status) : rejectedSecretKey(status));
 });
 
 const Settings = z.object({
@@ -98,6 +111,12 @@ export const signInSettings = check('Sign-in settings', [publishableKey], async 
       new Warning(
         'Sign-ups are switched off: only existing users can sign in.',
         `To let new users in, switch on "Allow new users to sign up" ${signInPage}.`,
+      ),
+    data.mailer_autoconfirm &&
+      !isLocal(run) &&
+      new Warning(
+        '"Confirm email" is switched off: anyone can have an account with the address of another person.',
+        `Switch it on ${signInPage}, and set the mail templates as docs/deploy.md says.`,
       ),
   ]);
   return data.mailer_autoconfirm

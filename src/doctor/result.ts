@@ -28,7 +28,8 @@ export function throwAll(found: readonly (Problem | false | undefined)[]) {
 
 /** Returns the message of the innermost cause of an error, or its code, such as ECONNREFUSED, without a full stop. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.cause !== undefined) return reasonOf(error.cause);
+  // The causes of some libraries are objects that describe the error.
+  if (error instanceof Error && error.cause instanceof Error) return reasonOf(error.cause);
   const text = error instanceof Error ? error.message || ('code' in error ? error.code : error.name) : error;
   return String(text).trim().replace(/\.$/, '');
 }

@@ -60,8 +60,13 @@ type Report = {
   } | null;
   tables_without_row_security: string[];
   triggers: Record<string, { table: string; is_on: boolean }>;
-  /** Policies on storage.objects that give API roles a right, with their conditions. */
-  file_policies: { name: string; rule: string }[];
+  /** True if Auth has the table of passkeys, which older projects lack. */
+  has_passkeys: boolean;
+  /** Policies on storage.objects, and on storage.buckets to change them, that give API roles a right. */
+  file_policies: { name: string; table: string; rule: string }[];
+  /** Roles of the API that may not use the schema private. */
+  roles_without_private: string[];
+  has_accounts_without_customer: boolean;
 };
 
 /** Creates the state of one run: its clients, its results so far, and the objects that it must remove. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { migrations } from './database.ts';
 import { secretKey } from './project.ts';
-import { failed, Problem } from './result.ts';
+import { failed, Problem, throwAll } from './result.ts';
 import { ask, check, type Run } from './run.ts';
 
 const bucketsThatShould = [
@@ -84,12 +84,23 @@ const concernsOtherBuckets = (rule: string) => {
   return named.length > 0 && !named.some((bucket) => bucket === 'audio' || bucket === 'covers');
 };
 
-/** Checks that users reach no file of the service at Storage directly, because no policy allows it. */
+/** Checks that users reach no file or bucket of the service at Storage directly, because no policy allows it. */
 export const storagePolicies = check('Storage policies', [migrations], ({ report }) => {
-  const found = (report?.file_policies ?? []).filter(({ rule }) => !concernsOtherBuckets(rule));
-  if (found.length === 0) return 'Users reach the files of audio and covers through the gateway alone.';
-  throw new Problem(
-    `Policies let users reach files without the gateway: ${found.map(({ name }) => `"${name}"`).join(', ')}. They could sign URLs that are valid for years, or store files.`,
-    'Under Storage, Policies, in the dashboard delete the policies on storage.objects that apply to the buckets audio and covers.',
-  );
+  const policies = report?.file_policies ?? [];
+  const onFiles = policies.filter(({ table, rule }) => table === 'storage.objects' && !concernsOtherBuckets(rule));
+  const onBuckets = policies.filter(({ table }) => table === 'storage.buckets');
+  const namesOf = (found: typeof policies) => found.map(({ name }) => `"${name}"`).join(', ');
+  throwAll([
+    onFiles.length > 0 &&
+      new Problem(
+        `Policies let users reach files without the gateway: ${namesOf(onFiles)}. They could sign URLs that are valid for years, or store files.`,
+        'Under Storage, Policies, in the dashboard delete the policies on storage.objects that apply to the buckets audio and covers.',
+      ),
+    onBuckets.length > 0 &&
+      new Problem(
+        `Policies let users change buckets: ${namesOf(onBuckets)}. They could make the bucket audio public, or delete it.`,
+        'Under Storage, Policies, in the dashboard delete these policies on storage.buckets.',
+      ),
+  ]);
+  return 'Users reach the files of audio and covers through the gateway alone, and cannot change the buckets.';
 });

@@ -19,7 +19,7 @@ const staleKeysMs = 60 * 60_000;
 const trustMs = 5 * 60_000;
 
 /** Maximum length of a token. Users can make their tokens long with metadata; usual ones are far shorter. */
-const maxTokenLength = 8 * 1024;
+export const maxTokenLength = 8 * 1024;
 
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 

@@ -293,6 +293,9 @@ isOneToOne: false
 "list_sounds":
 { Args: { "filters"?: Json }; Returns: Json
                            },
+"missing_functions":
+{ Args: { "needed": (string)[] }; Returns: (string)[]
+                           },
 "remove_favorite":
 { Args: { "sound": string }; Returns: boolean
                            },

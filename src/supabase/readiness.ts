@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { SharedRedis } from '../shared/redis.ts';
 import type { Upstream } from './fetch.ts';
-import { missingMigrations, rejectedPublishableKey, rejectedSecretKey } from './setup-problems.ts';
+import { calledFunctions } from './results.ts';
+import { missingFunctions, missingMigrations, rejectedPublishableKey, rejectedSecretKey } from './setup-problems.ts';
 
 /** Lifetime of a check, which all probes share, because many load balancers probe at the same time. */
 const freshForMs = 1_000;
@@ -29,23 +31,26 @@ export function createReadiness(config: Config, upstream: Upstream, redis: Share
   const { url, readUrl, publishableKey } = config.supabase;
   const { supabaseSecretKey } = config.secrets;
 
-  const post = (name: string, key: string, signal: AbortSignal) =>
+  const post = (name: string, key: string, signal: AbortSignal, args = {}) =>
     upstream.fetch(`${url}/rest/v1/rpc/${name}`, {
       method: 'POST', // only the primary answers it
       headers: { apikey: key, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: '{}',
+      body: JSON.stringify(args),
       signal,
     });
 
   async function database(signal: AbortSignal): Promise<Outcome> {
-    const [list, lag] = await Promise.all([
+    const [list, comparison] = await Promise.all([
       post('list_categories', publishableKey, signal),
-      post('replica_lag_seconds', supabaseSecretKey, signal), // only the service may execute it
+      // Only the service may execute it.
+      post('missing_functions', supabaseSecretKey, signal, { needed: calledFunctions }),
     ]);
+    const missing = comparison.status === 200 ? z.array(z.string()).parse(await comparison.json()) : [];
     const problem =
       (list.status === 401 && rejectedPublishableKey(401)) ||
-      (lag.status === 401 && rejectedSecretKey(401)) ||
-      ([list.status, lag.status].includes(404) && missingMigrations);
+      (comparison.status === 401 && rejectedSecretKey(401)) ||
+      (missing.length > 0 && missingFunctions(missing)) ||
+      ([list.status, comparison.status].includes(404) && missingMigrations);
     return { ok: list.status === 200 && !problem, reason: problem ? sentences(problem) : undefined };
   }
 

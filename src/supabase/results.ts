@@ -68,6 +68,9 @@ export type CalledFunction = ValueFunction | JsonFunction;
 
 export type Result<Name extends ValueFunction> = NonNullable<(typeof values)[Name]['type']>;
 
+/** Names of the functions that a gateway needs to answer its endpoints. */
+export const calledFunctions: readonly string[] = [...Object.keys(values), ...Object.keys(json), 'as_api_key'];
+
 /** Tells whether a value can be the result of a function. */
 export const isResultOf = (name: ValueFunction, value: unknown) => values[name](value);
 

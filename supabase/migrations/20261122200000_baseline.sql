@@ -3172,11 +3172,23 @@ begin
       from pg_trigger join pg_proc on pg_proc.oid = tgfoid
       where not tgisinternal and pronamespace = 'private'::regnamespace
     ),
+    'has_passkeys', to_regclass('auth.webauthn_credentials') is not null,
     'file_policies', (
-      select coalesce(jsonb_agg(jsonb_build_object('name', polname, 'rule',
+      select coalesce(jsonb_agg(jsonb_build_object('name', polname, 'table', polrelid::regclass::text, 'rule',
           concat_ws(' ', pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))) order by polname), '[]')
-      from pg_policy where polrelid = 'storage.objects'::regclass and polpermissive
+      from pg_policy where polpermissive
+        and (polrelid = 'storage.objects'::regclass
+          or polrelid = 'storage.buckets'::regclass and polcmd <> 'r') -- names of buckets are no secret
         and polroles && array[0, 'anon'::regrole, 'authenticated'::regrole]::oid[] -- 0 is everyone
+    ),
+    'roles_without_private', (
+      select coalesce(jsonb_agg(role order by role), '[]')
+      from unnest(array['anon', 'authenticated', 'service_role']) as role
+      where not has_schema_privilege(role, 'private', 'usage')
+    ),
+    'has_accounts_without_customer', exists (
+      select from auth.users as account
+      where deleted_at is null and not exists (select from public.customers where customers.id = account.id)
     )
   );
 end
@@ -3185,8 +3197,8 @@ $$;
 create function public.doctor_report() returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
-  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers and policies '
-  'on files. For npm run doctor only.';
+  'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers, policies on '
+  'files, the use of the schema private, and customers. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
@@ -3223,6 +3235,14 @@ language sql volatile set search_path = '' as $$ select private.doctor_revoke_ke
 comment on function public.doctor_revoke_keys is
   'Revokes the API keys of a doctor account. Returns their number. For npm run doctor only.';
 
+create function public.missing_functions(needed text[]) returns text[]
+language sql stable set search_path = '' as $$
+  select coalesce(array_agg(name order by name), '{}') from unnest(needed) as name
+  where not exists (select from pg_proc where pronamespace = 'public'::regnamespace and proname = name)
+$$;
+comment on function public.missing_functions is
+  'Returns which of these functions the schema public does not have. For /readyz only.';
+
 create function public.replica_lag_seconds() returns double precision language sql stable set search_path = '' as $$
   select case
     when not pg_is_in_recovery() then null
@@ -3237,7 +3257,7 @@ grant execute on function
   private.doctor_session_addresses, public.doctor_session_addresses,
   private.doctor_issue_key, public.doctor_issue_key,
   private.doctor_revoke_keys, public.doctor_revoke_keys,
-  public.replica_lag_seconds
+  public.missing_functions, public.replica_lag_seconds
   to service_role;
 
 -- supabase/schemas/80_private_tables.sql

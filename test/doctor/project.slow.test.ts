@@ -43,11 +43,23 @@ const instead =
   ({ path }) =>
     path.includes(part) ? { status, headers, body: JSON.stringify(body) } : undefined;
 
+const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
 /** Returns this status for requests that name a schema, or for requests that name none. */
 const forSchemas =
   (areNamed: boolean, status: number): Decide =>
   ({ path, headers }) =>
     path.endsWith('/doctor_report') && 'content-profile' in headers === areNamed ? status : undefined;
+
+const hook = { code: 'unexpected_failure', message: 'Error running hook URI: pg-functions://postgres/public/hook' };
+const session = (claims: object) => ({
+  access_token: `${encoded({ alg: 'ES256', kid: 'x' })}.${encoded({ aud: 'authenticated', role: 'authenticated', ...claims })}.AA`,
+  token_type: 'bearer',
+  expires_in: 3600,
+  expires_at: 4_102_444_800,
+  refresh_token: 'x',
+  user: { id: '00000000-0000-4000-8000-000000000000', email: 'a@doctor.invalid', created_at: '2026-01-01T00:00:00Z' },
+});
 
 const external = { email: true, google: true, anonymous_users: true, phone: true, github: true, zoom: false };
 const switches = { disable_signup: true, passkeys_enabled: true, saml_enabled: true };
@@ -63,6 +75,10 @@ describe.runIf(embedded)('npm run doctor', () => {
         instead('/auth/v1/health', {}, 200, ahead),
         forSchemas(true, 200),
         instead('/v1/factors', { id: 'x' }),
+        instead('/.well-known/oauth-authorization-server', {}),
+        instead('grant_type=web3', { code: 'validation_failed' }, 400),
+        instead('/user/identities/authorize', { code: 'validation_failed' }, 400),
+        instead('/admin/generate_link', { email_otp: '123456' }),
         instead('/rpc/list_home_sections', {}, 500),
       ],
       [
@@ -75,11 +91,50 @@ describe.runIf(embedded)('npm run doctor', () => {
         /^Clock: .* is \d+ s behind /,
         /^Exposed schemas: .*Remove private from/,
         /^Multi-factor sign-in: .*Authentication, Multi-/,
+        /^OAuth server: .*Authentication, OAuth Server/,
+        /^warning in Web3 wallets: .*solana .*Web3 Wallet/,
+        /^warning in Manual linking: .*Allow manual linking/,
+        /^Mailed codes: .* 6 digits.*"Email OTP length" to 8/,
         /^Reads: GET \/home answers 500 .*Logs/,
       ],
     ],
     ['another server', [instead('/auth/v1/health', {}, 404)], [/^SUPABASE_URL: .* 404, which no Supabase project/]],
     ['public not exposed', [forSchemas(false, 406)], [/^SUPABASE_SECRET_KEY: .*Add public to/]],
+    [
+      'no data API',
+      [forSchemas(false, 503)],
+      [/^SUPABASE_SECRET_KEY: The data API does not answer \(503\)\. .*status\.supa/],
+    ],
+    [
+      'no settings of Auth',
+      [instead('/auth/v1/settings', {}, 503)],
+      [/^SUPABASE_PUBLISHABLE_KEY: Auth does not answer \(503\)\./],
+    ],
+    [
+      'a hook that fails',
+      [instead('grant_type=password', hook, 500)],
+      [/^Access tokens: .*cannot sign in.* A custom access token hook may fail: .*Authentication, Hooks/],
+    ],
+    [
+      'e-mail sign-ins that are off',
+      [instead('grant_type=password', { code: 'email_provider_disabled', message: 'off' }, 422)],
+      [/^Access tokens: .*Switch on Email/],
+    ],
+    [
+      'a hook that changes the audience',
+      [instead('grant_type=password', session({ aud: 'app' }))],
+      [/^Access tokens: .* audience "app" .*keep the claim aud/],
+    ],
+    [
+      'a hook that changes the role',
+      [instead('grant_type=password', session({ role: 'admin' }))],
+      [/^Access tokens: .* role "admin" .*keep the claim role/],
+    ],
+    [
+      'a hook that makes tokens too long',
+      [instead('grant_type=password', session({ roles: 'x'.repeat(9_000) }))],
+      [/^Access tokens: .* characters\. The gateway accepts 8192\. .*fewer claims/],
+    ],
   ])('reports a wrong setting of the dashboard and its place: %s', async ([, decisions, expected], { ownStack }) => {
     const decide: Decide = (request) => decisions.map((each) => each(request)).find((answer) => answer);
     const { url: SUPABASE_URL } = await startNetwork(ownStack.apiUrl, decide);
@@ -146,11 +201,19 @@ describe.runIf(embedded)('npm run doctor', () => {
         [
           `alter table auth.users disable trigger sounds_service_mirror_account;
             alter trigger sounds_service_refuse_link on auth.identities rename to of_an_administrator;
+            alter trigger sounds_service_refuse_passkey on auth.webauthn_credentials rename to of_passkeys;
             alter table public.customers disable trigger customers_keep`,
-          /^Triggers: .*: customers_keep, sounds_service_mirror_account, sounds_service_refuse_link\. .*--check/,
+          /^Triggers: .*: customers_keep, sounds_service_mirror_account, sounds_service_refuse_link, sounds_service_refuse_passkey\. .*--check/,
           `alter table auth.users enable trigger sounds_service_mirror_account;
             alter trigger of_an_administrator on auth.identities rename to sounds_service_refuse_link;
+            alter trigger of_passkeys on auth.webauthn_credentials rename to sounds_service_refuse_passkey;
             alter table public.customers enable trigger customers_keep`,
+        ],
+        [
+          `alter table auth.users disable trigger sounds_service_create_customer;
+            insert into auth.users (id, email) values (gen_random_uuid(), 'early@example.com');
+            alter table auth.users enable trigger sounds_service_create_customer`,
+          /^Customers: .*insert into public\.customers select/,
         ],
         [
           `create policy "Upload" on storage.objects for insert to anon with check (true);
@@ -158,6 +221,12 @@ describe.runIf(embedded)('npm run doctor', () => {
             create policy "Avatars" on storage.objects for all to authenticated using (bucket_id = 'avatars')`,
           /^Storage policies: .*"Replace", "Upload"\. /,
           'drop policy "Upload" on storage.objects; drop policy "Replace" on storage.objects; drop policy "Avatars" on storage.objects',
+        ],
+        [
+          `create policy "Make public" on storage.buckets for update to authenticated using (true);
+            create policy "See" on storage.buckets for select to authenticated using (true)`,
+          /^Storage policies: .* change buckets: "Make public"\. .* on storage\.buckets/,
+          'drop policy "Make public" on storage.buckets; drop policy "See" on storage.buckets',
         ],
       ],
       [
@@ -206,6 +275,16 @@ describe.runIf(embedded)('npm run doctor', () => {
       expect(problemsIn(await ownStack.diagnose())).toEqual([]);
     });
 
+    test.for(['anon', 'service_role'])('%s may not use the schema private', async (role, { ownStack }) => {
+      await ownStack.sql.unsafe(`revoke usage on schema private from ${role}`);
+      const findings = await findingsOf(ownStack.diagnose());
+      expect(findings[0]).toMatch(
+        /: These roles may not use the schema private: \w+\. .* grant usage on schema private/,
+      );
+      await ownStack.sql.unsafe(/Run in the SQL editor: (.*)/.exec(findings[0] ?? '')?.[1] ?? '');
+      expect(problemsIn(await ownStack.diagnose())).toEqual([]);
+    });
+
     test('a failing trigger of another program, which postgres can drop by its function', async ({ ownStack }) => {
       await ownStack.sql.unsafe(`
         create function public.sync_to_crm() returns trigger language plpgsql as 'begin raise exception ''no CRM''; end';
@@ -232,6 +311,7 @@ describe.runIf(embedded)('npm run doctor', () => {
       await ownStack.superuser.unsafe('drop function extensions.forget_address cascade');
       const finding = /^IP address forwarding: .*Authentication, Rate Limits, .*sb_secret_/;
       expect(there).toEqual([
+        expect.stringMatching(/^warning in Sign-in settings: "Confirm email" .*docs\/deploy\.md/),
         expect.stringMatching(/^warning in CAPTCHA: .*Attack Protection/),
         expect.stringMatching(/^warning in Multi-factor sign-in: .*Authentication, Multi-Factor/),
         expect.stringMatching(finding),

@@ -1,9 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import request from 'supertest';
-import { expect, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
+import { calledFunctions } from '../../src/supabase/results.ts';
 import { apiAt, expectCommonParts } from '../support/api.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { listen, startGateway } from '../support/gateway.ts';
+import { startNetwork } from '../support/network.ts';
 import { test } from '../support/test.ts';
 
 test('plain HTTP is rejected for any headers if no proxy is trusted, but probes are accepted', async () => {
@@ -88,6 +90,19 @@ test.for([
     await gateway.close();
   },
 );
+
+test('a gateway is not ready without functions that it needs, and /readyz names them', async ({ sql }) => {
+  const { url: SUPABASE_URL } = await startNetwork(inject('stack').apiUrl, ({ path }) =>
+    path.endsWith('/missing_functions') ? { status: 200, body: '["get_sound"]' } : undefined,
+  );
+  const gateway = await startGateway({ SUPABASE_URL });
+  const { body } = await request(`http://127.0.0.1:${gateway.port}`).get('/readyz').expect(503);
+  expect(body.checks.database.reason).toMatch(/^The database does not have these functions: get_sound\. Apply/);
+  await gateway.close();
+
+  const [row] = await sql`select public.missing_functions(${[...calledFunctions, 'later', 'another']}) as names`;
+  expect(row).toEqual({ names: ['another', 'later'] });
+});
 
 test('every response has security headers and does not name its framework', async ({ gateway: { url, port } }) => {
   const client = request(url);

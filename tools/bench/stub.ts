@@ -62,7 +62,7 @@ const answers = {
   },
   '/rest/v1/rpc/count_play': { id: randomUUID(), play_count: 1_290 },
   '/rest/v1/rpc/touch_last_seen': true,
-  '/rest/v1/rpc/replica_lag_seconds': null,
+  '/rest/v1/rpc/missing_functions': [],
   '/storage/v1/object/sign/audio/c4.m4a': signed,
   '/storage/v1/object/sign/covers/c4.jpg': signed,
 };

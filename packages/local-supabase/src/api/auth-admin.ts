@@ -7,6 +7,7 @@ import { isService } from './access.ts';
 import { body, toErrorResponse } from './auth.ts';
 import { authError, readBody } from './auth-errors.ts';
 import type { AuthService } from './auth-lite.ts';
+import { newCode } from './auth-mails.ts';
 import { signUp } from './auth-service.ts';
 
 type Middleware = MiddlewareHandler<HonoContext>;
@@ -17,6 +18,8 @@ const NewUser = z.object({
   email_confirm: z.boolean().default(false),
   user_metadata: z.record(z.string(), z.unknown()).default({}),
 });
+
+const Link = z.object({ type: z.literal('recovery'), email: z.string() });
 
 const Deletion = z.object({ should_soft_delete: z.boolean().default(false) });
 
@@ -42,6 +45,16 @@ const routes: Record<string, Route> = {
     return service.getUser(made?.['id']);
   },
 
+  /** Returns the code of a mail for a new password, without mailing it. */
+  async 'POST /generate_link'(service, c) {
+    const { type, email } = await body(c, Link);
+    const user = await service.repo.findUserByEmail(email.toLowerCase());
+    if (!user) throw userNotFound();
+    const { code, token } = newCode(email.toLowerCase());
+    await service.repo.updateUser(user.id, { recovery_token: token, recovery_sent_at: new Date().toISOString() });
+    return { ...(await service.getUser(user.id)), email_otp: code, verification_type: type };
+  },
+
   async 'DELETE /users/:id'(_, c, id, sql) {
     const { should_soft_delete } = Deletion.parse(await c.req.json().catch(() => ({})));
     const known = should_soft_delete
@@ -52,12 +65,12 @@ const routes: Record<string, Route> = {
   },
 };
 
-/** Routes of Auth's admin API that create and delete a user with the secret key. */
+/** Routes of Auth's admin API: create and delete a user, and read the code of a mail. */
 export function adminRoutes(sql: postgres.Sql): Middleware {
   return async (c, next) => {
-    const [, id] = /^\/auth\/v1\/admin\/users(?:\/([^/]+))?$/.exec(c.req.path) ?? [];
-    const route = routes[`${c.req.method} /users${id === undefined ? '' : '/:id'}`];
-    if (!route || !c.req.path.startsWith('/auth/v1/admin/users')) return next();
+    const [, kind, id] = /^\/auth\/v1\/admin\/(users|generate_link)(?:\/([^/]+))?$/.exec(c.req.path) ?? [];
+    const route = routes[`${c.req.method} /${kind}${id === undefined ? '' : '/:id'}`];
+    if (!route) return next();
     try {
       if (!(await isService(c))) throw authError(403, 'not_admin', 'User not allowed');
       if (id !== undefined && !z.guid().safeParse(id).success)

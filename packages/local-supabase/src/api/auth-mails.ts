@@ -56,6 +56,12 @@ function confirmFirst(service: AuthService): void {
   };
 }
 
+/** Draws a code. `token` is what the database keeps of it, as in Lite. */
+export function newCode(email: string): { code: string; token: string } {
+  const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
+  return { code, token: hash('sha256', email + code) };
+}
+
 /**
  * Mails a new code to an unconfirmed account. The former code becomes invalid.
  * @throws AuthError if the last mail is too recent, or the project has reached its limit of mails
@@ -63,9 +69,7 @@ function confirmFirst(service: AuthService): void {
 export async function sendConfirmation(service: AuthService, user: User): Promise<void> {
   requireGap(service, user.confirmation_sent_at);
   const email = user.email ?? '';
-  const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0');
-  // Hash the code as Lite does.
-  const token = hash('sha256', email + code);
+  const { code, token } = newCode(email);
   await service.repo.transaction(async (repository) => {
     const confirmation_sent_at = new Date().toISOString();
     await repository.updateUser(user.id, { confirmation_token: token, confirmation_sent_at });

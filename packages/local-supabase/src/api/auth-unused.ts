@@ -1,10 +1,16 @@
 import type postgres from 'postgres';
 import type { Routes } from './auth.ts';
 import { signedIn } from './auth-account.ts';
-import { unexpectedFailure } from './auth-errors.ts';
+import { authError, unexpectedFailure } from './auth-errors.ts';
 
-/** Route for second factors, which the service does not use. It only writes a row, so that the trigger sees it. */
+/**
+ * Routes for what the service does not use. That for second factors only writes a row, so that the trigger sees it; the
+ * others answer that the feature is switched off.
+ */
 export const unusedRoutes = (sql: postgres.Sql): Routes => ({
+  'GET /user/identities/authorize'() {
+    throw authError(404, 'manual_linking_disabled', 'Manual linking is disabled');
+  },
   'POST /factors': (_, c) =>
     signedIn(c, async ({ userId }) => {
       const [factor] = await sql`

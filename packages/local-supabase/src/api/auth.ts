@@ -50,6 +50,8 @@ export const signInRoutes = (emailSignIn: boolean): Routes => ({
         return refresh(service, (await body(c, RefreshGrant)).refresh_token);
       case 'id_token':
         return signInFromOutside(service, await verifyIdToken(await body(c, IdTokenGrant)));
+      case 'web3':
+        throw authError(422, 'web3_provider_disabled', 'Web3 provider is disabled');
       default:
         return undefined;
     }

@@ -13,7 +13,10 @@ export class NotRun implements Reporter {
     const remedies = test.tags.flatMap((tag) => this.#remedies[tag] ?? []);
     if (remedies.length > 0) return remedies;
     const result = test.result();
-    return [(result.state === 'skipped' && result.note) || 'They need the embedded Supabase, or were filtered out.'];
+    return [
+      (result.state === 'skipped' && result.note) ||
+        'A hook failed, they were filtered out, or they need the embedded Supabase.',
+    ];
   }
 
   onTestRunEnd(modules: readonly TestModule[]) {

@@ -50,6 +50,7 @@ const tools = {
   curl: { install: 'curl', find: onPath('curl') },
   git: { install: 'git', find: onPath('git') },
   script: { install: 'script (bsdutils or util-linux)', find: onPath('script') },
+  setpriv: { install: 'setpriv (util-linux)', find: onPath('setpriv') },
   java: { install: 'Java 17 or newer', find: onPath('java'), versionArgs: ['-version'], oldest: '17.0' },
   maven: { install: 'Maven', find: onPath('mvn') },
   go: { install: 'Go', find: onPath('go'), versionArgs: ['version'], oldest: '1.21' },

@@ -59,7 +59,8 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     await untilGone(folder);
   });
 
-  test('rejects wrong settings in one sentence', async () => {
+  const isRoot = process.getuid?.() === 0;
+  test('rejects wrong settings in one sentence', { tags: isRoot ? ['setpriv'] : [] }, async () => {
     for (const [given, args, expected] of [
       [{ PORT: '80x' }, [], /^PORT must be a port number from 1 to 65535\.\n$/],
       [{ PLAYER_PORT: '65536' }, [], /^PLAYER_PORT must be a port number from 1 to 65535\.\n$/],
@@ -72,7 +73,7 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
       await expect(hostAddress(address)).rejects.toThrow(/is not an address of this machine/);
     await untilGone(folder);
     if (!port80NeedsRoot) return;
-    const asPlainUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-net_bind_service'] : [];
+    const asPlainUser = isRoot ? ['setpriv', '--bounding-set=-net_bind_service'] : [];
     const [program = '', ...args] = [...asPlainUser, process.execPath, mainFile];
     expect(await failureOf({ ...env, PORT: '80' }, args, program)).toBe(
       'Port 80 needs root; set PORT to 1024 or above.\n',

@@ -71,7 +71,7 @@ export const audioFacts = {
     .array(z.int())
     .nullable()
     .meta({
-      description: 'Peaks of 200 equal parts of the recording, from 0 (silence) to 100 (full scale).',
+      description: 'Peaks of 200 equal parts of the recording, from 0 (silence) to 100 (its highest peak).',
       examples: [Array.from({ length: 200 }, (_, part) => Math.round(100 * 0.98 ** part))],
     }),
 };

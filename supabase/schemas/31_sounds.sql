@@ -93,7 +93,7 @@ comment on column public.sounds.loudness_lufs is
   'Integrated loudness of the recording in LUFS (EBU R 128). npm run import measures it. Null for silence.';
 comment on column public.sounds.true_peak_dbtp is 'True peak of the recording in dBTP. npm run import measures it.';
 comment on column public.sounds.waveform is
-  'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
+  'Peaks of 200 equal parts of the recording, 0 to 100 for the highest. npm run import measures them.';
 comment on column public.sounds.cover_placeholder is
   'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
@@ -149,19 +149,39 @@ create trigger sounds_refuse_bucket_in_cover_image_path before insert or update 
   for each row when (new.cover_image_path like 'covers/%')
   execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
--- Removes the facts of a file when the sound gets another one, because facts of the wrong file are worse than none.
+-- Tells forget_facts whether the statement sets facts, because a row trigger cannot tell an equal value from none.
+create function private.note_given_facts() returns trigger language plpgsql set search_path = '' as $$
+begin
+  perform set_config('sounds_service.given_' || tg_argv[0], case tg_when when 'BEFORE' then 'true' else '' end, true);
+  return null;
+end
+$$;
+create trigger sounds_note_given_audio_facts before update of loudness_lufs, true_peak_dbtp, waveform on public.sounds
+  for each statement execute function private.note_given_facts('audio_facts');
+create trigger sounds_end_given_audio_facts after update of loudness_lufs, true_peak_dbtp, waveform on public.sounds
+  for each statement execute function private.note_given_facts('audio_facts');
+create trigger sounds_note_given_cover_facts before update of cover_placeholder on public.sounds
+  for each statement execute function private.note_given_facts('cover_facts');
+create trigger sounds_end_given_cover_facts after update of cover_placeholder on public.sounds
+  for each statement execute function private.note_given_facts('cover_facts');
+
+-- Removes the facts of a file when the sound gets another one, unless the statement sets them: facts of the wrong file
+-- are worse than none.
 create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
 begin
-  return jsonb_populate_record(new, tg_argv[0]::jsonb);
+  if current_setting('sounds_service.given_' || tg_argv[0], true) = 'true' then
+    return new;
+  end if;
+  return jsonb_populate_record(new, tg_argv[1]::jsonb);
 end
 $$;
 create trigger sounds_forget_audio_facts before update of audio_path on public.sounds for each row
-  when (old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform)
-  execute function private.forget_facts('{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
+  when (old.audio_path is distinct from new.audio_path)
+  execute function private.forget_facts(
+    'audio_facts', '{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
 create trigger sounds_forget_cover_facts before update of cover_image_path on public.sounds for each row
-  when (old.cover_image_path is distinct from new.cover_image_path
-    and old.cover_placeholder is not distinct from new.cover_placeholder)
-  execute function private.forget_facts('{"cover_placeholder": null}');
+  when (old.cover_image_path is distinct from new.cover_image_path)
+  execute function private.forget_facts('cover_facts', '{"cover_placeholder": null}');
 
 -- Separate from sounds, so that counting a play neither rewrites nor locks a row of the catalogue.
 create table public.play_counts (

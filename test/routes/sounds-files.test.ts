@@ -34,6 +34,13 @@ describe('GET /sounds/{id}', () => {
       ...facts,
       cover_placeholder: null,
     });
+    // Facts that are set together with the file stay, also if the last file had the same.
+    expect(await change({ audio_path: 'third.mp3', ...facts })).toMatchObject(facts);
+    await sql.begin(async (transaction) => {
+      await transaction`update public.sounds set ${sql(facts)} where id = ${id}`;
+      await transaction`update public.sounds set audio_path = 'fourth.mp3' where id = ${id}`;
+    });
+    expect(await change({ title: 'Renamed' })).toMatchObject(none);
   });
 
   test('returns the Sound with audio and cover signed for 300 seconds', async ({ app, sql }) => {

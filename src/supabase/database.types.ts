@@ -121,14 +121,14 @@ isOneToOne: false
                   ]
                 },"imported_files": {
                   Row: {
-                    "audio_checksum": string,"checksum": string,"facts": NonNullable<Json>
+                    "audio_checksum": string,"checksum": string,"facts": NonNullable<Json>,"outdated": Json | null,"version": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_checksum": string,"checksum": string,"facts": NonNullable<Json>
+                    "audio_checksum": string,"checksum": string,"facts": NonNullable<Json>,"outdated"?: Json | null,"version"?: number
                   }
                   Update: {
-                    "audio_checksum"?: string,"checksum"?: string,"facts"?: NonNullable<Json>
+                    "audio_checksum"?: string,"checksum"?: string,"facts"?: NonNullable<Json>,"outdated"?: Json | null,"version"?: number
                   }
                   Relationships: [
                     
@@ -149,14 +149,14 @@ isOneToOne: false
                   ]
                 },"imports": {
                   Row: {
-                    "answers": NonNullable<Json>,"sheet": boolean,"source": string,"started_at": string | null
+                    "sheet": boolean,"source": string,"started_at": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "answers"?: NonNullable<Json>,"sheet"?: boolean,"source": string,"started_at"?: string | null
+                    "sheet"?: boolean,"source": string,"started_at"?: string | null
                   }
                   Update: {
-                    "answers"?: NonNullable<Json>,"sheet"?: boolean,"source"?: string,"started_at"?: string | null
+                    "sheet"?: boolean,"source"?: string,"started_at"?: string | null
                   }
                   Relationships: [
                     

@@ -909,7 +909,7 @@ comment on column public.sounds.loudness_lufs is
   'Integrated loudness of the recording in LUFS (EBU R 128). npm run import measures it. Null for silence.';
 comment on column public.sounds.true_peak_dbtp is 'True peak of the recording in dBTP. npm run import measures it.';
 comment on column public.sounds.waveform is
-  'Peaks of 200 equal parts of the recording, 0 to 100. npm run import measures them.';
+  'Peaks of 200 equal parts of the recording, 0 to 100 for the highest. npm run import measures them.';
 comment on column public.sounds.cover_placeholder is
   'ThumbHash of the cover in base64, which apps show until the cover has loaded. npm run import makes it.';
 comment on column public.sounds.is_featured is 'True adds the sound to featured lists and sections.';
@@ -963,18 +963,36 @@ create trigger sounds_refuse_bucket_in_cover_image_path before insert or update 
   for each row when (new.cover_image_path like 'covers/%')
   execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
+create function private.note_given_facts() returns trigger language plpgsql set search_path = '' as $$
+begin
+  perform set_config('sounds_service.given_' || tg_argv[0], case tg_when when 'BEFORE' then 'true' else '' end, true);
+  return null;
+end
+$$;
+create trigger sounds_note_given_audio_facts before update of loudness_lufs, true_peak_dbtp, waveform on public.sounds
+  for each statement execute function private.note_given_facts('audio_facts');
+create trigger sounds_end_given_audio_facts after update of loudness_lufs, true_peak_dbtp, waveform on public.sounds
+  for each statement execute function private.note_given_facts('audio_facts');
+create trigger sounds_note_given_cover_facts before update of cover_placeholder on public.sounds
+  for each statement execute function private.note_given_facts('cover_facts');
+create trigger sounds_end_given_cover_facts after update of cover_placeholder on public.sounds
+  for each statement execute function private.note_given_facts('cover_facts');
+
 create function private.forget_facts() returns trigger language plpgsql set search_path = '' as $$
 begin
-  return jsonb_populate_record(new, tg_argv[0]::jsonb);
+  if current_setting('sounds_service.given_' || tg_argv[0], true) = 'true' then
+    return new;
+  end if;
+  return jsonb_populate_record(new, tg_argv[1]::jsonb);
 end
 $$;
 create trigger sounds_forget_audio_facts before update of audio_path on public.sounds for each row
-  when (old.audio_path is distinct from new.audio_path and old.waveform is not distinct from new.waveform)
-  execute function private.forget_facts('{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
+  when (old.audio_path is distinct from new.audio_path)
+  execute function private.forget_facts(
+    'audio_facts', '{"loudness_lufs": null, "true_peak_dbtp": null, "waveform": null}');
 create trigger sounds_forget_cover_facts before update of cover_image_path on public.sounds for each row
-  when (old.cover_image_path is distinct from new.cover_image_path
-    and old.cover_placeholder is not distinct from new.cover_placeholder)
-  execute function private.forget_facts('{"cover_placeholder": null}');
+  when (old.cover_image_path is distinct from new.cover_image_path)
+  execute function private.forget_facts('cover_facts', '{"cover_placeholder": null}');
 
 create table public.play_counts (
   sound_id uuid primary key references public.sounds (id) on delete cascade,
@@ -3055,7 +3073,9 @@ create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
   checksum text collate "C" primary key,
   audio_checksum text not null,
-  facts jsonb not null
+  facts jsonb not null,
+  version smallint not null default 1,
+  outdated jsonb
 );
 comment on table public.imported_files is
   'Measurements of recordings that npm run import has decoded, so that each is decoded once. Do not edit them by hand.';
@@ -3063,6 +3083,9 @@ comment on column public.imported_files.checksum is 'SHA-256 hash of the recordi
 comment on column public.imported_files.audio_checksum is
   'SHA-256 hash of the audio without tags, in hex. Files of equal audio are one sound.';
 comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
+comment on column public.imported_files.version is
+  'Version of the rules of the measurement. npm run import measures files of an older version again.';
+comment on column public.imported_files.outdated is 'Facts of an older version, which sounds may still have.';
 
 alter table public.imported_files enable row level security;
 create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated
@@ -3071,13 +3094,11 @@ create policy "Users reach nothing of imports" on public.imported_files for all 
 create table public.imports (
   source text primary key,
   started_at timestamptz,
-  answers jsonb not null default '{}',
   sheet boolean not null default false
 );
 comment on table public.imports is 'Folders that npm run import has read. Do not edit them by hand.';
 comment on column public.imports.source is 'Name of the folder, or the value of --source.';
 comment on column public.imports.started_at is 'Start of an unfinished import. Null after the import has finished.';
-comment on column public.imports.answers is 'Category slugs that were chosen at the prompt, by folder.';
 comment on column public.imports.sheet is 'True if the last import had a sounds.csv.';
 
 alter table public.imports enable row level security;

@@ -24,7 +24,9 @@ create table public.imported_files (
   -- Collation "C" compares bytes, so that the import can read the table in pages.
   checksum text collate "C" primary key,
   audio_checksum text not null,
-  facts jsonb not null
+  facts jsonb not null,
+  version smallint not null default 1,
+  outdated jsonb
 );
 comment on table public.imported_files is
   'Measurements of recordings that npm run import has decoded, so that each is decoded once. Do not edit them by hand.';
@@ -32,6 +34,9 @@ comment on column public.imported_files.checksum is 'SHA-256 hash of the recordi
 comment on column public.imported_files.audio_checksum is
   'SHA-256 hash of the audio without tags, in hex. Files of equal audio are one sound.';
 comment on column public.imported_files.facts is 'Columns of public.sounds that were measured in the file.';
+comment on column public.imported_files.version is
+  'Version of the rules of the measurement. npm run import measures files of an older version again.';
+comment on column public.imported_files.outdated is 'Facts of an older version, which sounds may still have.';
 
 alter table public.imported_files enable row level security;
 create policy "Users reach nothing of imports" on public.imported_files for all to anon, authenticated
@@ -40,13 +45,11 @@ create policy "Users reach nothing of imports" on public.imported_files for all 
 create table public.imports (
   source text primary key,
   started_at timestamptz,
-  answers jsonb not null default '{}',
   sheet boolean not null default false
 );
 comment on table public.imports is 'Folders that npm run import has read. Do not edit them by hand.';
 comment on column public.imports.source is 'Name of the folder, or the value of --source.';
 comment on column public.imports.started_at is 'Start of an unfinished import. Null after the import has finished.';
-comment on column public.imports.answers is 'Category slugs that were chosen at the prompt, by folder.';
 comment on column public.imports.sheet is 'True if the last import had a sounds.csv.';
 
 alter table public.imports enable row level security;

@@ -7,12 +7,13 @@ import { nameOf as storedName } from '../project/storage.ts';
 import { thumbnailOf } from '../read/picture.ts';
 import type { Settings } from '../shared/arguments.ts';
 import {
-  COLUMNS,
   type Column,
+  columnDefaults,
+  columnNames,
   columnsOf,
-  DEFAULTS,
   type Facts,
   type Fields,
+  factsToWrite,
   pick,
   type Row,
 } from '../shared/fields.ts';
@@ -58,7 +59,7 @@ export interface Step {
   notes: string[];
 }
 
-/** Returns whether a row is created or updated. Other steps can only store a record. */
+/** Tells whether a row is created or updated. Other steps can only store a record. */
 export const isChanging = ({ action }: Pick<Step | Part, 'action'>) => action === 'create' || action === 'update';
 
 /**
@@ -144,7 +145,7 @@ function changes(
   { overwrite, hidden }: Settings,
 ): Partial<Step> {
   const { fields: last } = record;
-  const isOurs = (column: Column) => overwrite || isSame(row[column], last[column] ?? DEFAULTS[column] ?? null);
+  const isOurs = (column: Column) => overwrite || isSame(row[column], last[column] ?? columnDefaults[column] ?? null);
   const isDone = (column: Column) => isSame(row[column], wanted[column]);
   const told = columnsOf(wanted).filter((column) => !(hidden && column === 'is_active'));
   const left = told.filter((column) => !isDone(column) && !isOurs(column));
@@ -160,17 +161,19 @@ function changes(
   const fields = { ...last, ...pick(wanted, agreed) };
   const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;
   const uploads = missing(filesIn(sound, fields), stored);
-  const facts = factsOf(filesIn(sound, { ...row, ...write }));
-  // Write the facts again with a new path, because a trigger then clears those of the last file.
-  const isNew = 'audio_path' in write || 'cover_image_path' in write || !isDeepStrictEqual({ ...row, ...facts }, row);
-  const isMeasured = isNew && Object.keys(facts).length > 0;
+  const facts = factsOf(filesIn(sound, { ...row, ...write }), ({ bucket, facts = {}, outdated }) => {
+    // Write all facts with a new path, because a trigger then clears those of the last file.
+    const isNew = (bucket === 'audio' ? 'audio_path' : 'cover_image_path') in write;
+    return isNew ? facts : factsToWrite(row, facts, overwrite ? row : outdated);
+  });
+  const isMeasured = Object.keys(facts).length > 0;
   return {
     action: open.length + uploads.length > 0 || isMeasured ? 'update' : 'unchanged',
     write,
     ...(isMeasured && { facts }),
     remember: changed(record, { sound_id: row.id, places, checksum, fields, said }),
     uploads,
-    leftAlone: left.map((column) => COLUMNS[column]),
+    leftAlone: left.map((column) => columnNames[column]),
   };
 }
 
@@ -180,7 +183,7 @@ const changed = (before: Imported, after: Imported) => (isDeepStrictEqual(before
 const isSame = (a: Fields[Column], b: Fields[Column]) => isDeepStrictEqual(composed(a), composed(b));
 const composed = (value: unknown) => (Array.isArray(value) ? value.map((tag: string) => tag.normalize('NFC')) : value);
 
-/** Returns true if a title that an administrator wrote would change. */
+/** Tells whether a title that an administrator wrote would change. */
 function isAnotherTitle(row: Row, { title }: Fields, { file }: Sound): boolean {
   const made = file && readableTitle(file);
   return title !== undefined && title !== made && row.title !== made;
@@ -192,7 +195,8 @@ const filesIn = ({ audio, picture }: Sound, row: Pick<Fields, 'audio_path' | 'co
   ...(picture && row.cover_image_path === picture.path ? [picture] : []),
 ];
 
-const factsOf = (files: LocalFile[]): Facts => Object.assign({}, ...files.map(({ facts }) => facts));
+const factsOf = (files: LocalFile[], choose = ({ facts }: LocalFile) => facts): Facts =>
+  Object.assign({}, ...files.map(choose));
 
 /** Returns the files that Storage lacks, with the thumbnails of pictures. */
 const missing = (files: LocalFile[], stored: Map<string, unknown>): LocalFile[] =>
@@ -200,14 +204,14 @@ const missing = (files: LocalFile[], stored: Map<string, unknown>): LocalFile[] 
     .flatMap((file) => (file.bucket === 'covers' ? [file, thumbnailOf(file)] : [file]))
     .filter((file) => !stored.has(storedName(file)));
 
-const ROWS_AT_ONCE = 500;
+const rowsAtOnce = 500;
 
 /** Removes steps whose rows the database rejects, after it has tried each row and rolled it back. */
 export async function validate(client: SupabaseClient, steps: Step[]) {
   const writing = steps.filter(({ action }) => action !== 'unchanged');
   const rejected = new Map<Step, Problem>();
-  for (let first = 0; first < writing.length; first += ROWS_AT_ONCE) {
-    const tried = writing.slice(first, first + ROWS_AT_ONCE);
+  for (let first = 0; first < writing.length; first += rowsAtOnce) {
+    const tried = writing.slice(first, first + rowsAtOnce);
     const query = client.rpc('validate_sounds', { sounds: tried.map(rowOf) });
     const { data } = await query.throwOnError().then(undefined, readingFailed);
     for (const { index, message } of data as { index: number; message: string }[]) {
@@ -219,7 +223,7 @@ export async function validate(client: SupabaseClient, steps: Step[]) {
 }
 
 const rowOf = ({ row, write, facts, createdAt }: Step) => ({
-  ...(row && pick(row, columnsOf(COLUMNS))),
+  ...(row && pick(row, columnsOf(columnNames))),
   ...write,
   ...facts,
   ...(createdAt && { created_at: createdAt }),

@@ -42,15 +42,16 @@ export interface Catalogue {
 
 /**
  * Reads the catalogue.
+ * @param isDryRun true if new measurements are not stored
  * @throws ImportError if migrations or buckets are missing
  */
-export async function readCatalogue(client: SupabaseClient): Promise<Catalogue> {
+export async function readCatalogue(client: SupabaseClient, isDryRun = false): Promise<Catalogue> {
   const imported = (await allRows(client, 'imported_sounds', 'sound_id')) as unknown[] as Imported[];
   const sounds = await allRows(client, 'sounds', 'id');
   return {
     sounds: new Map(sounds.map((row) => [row.id, row])),
     imported: new Map(imported.map((row) => [row.sound_id, row])),
-    measurements: await readMeasurements(client),
+    measurements: await readMeasurements(client, !isDryRun),
     categories: await allRows(client, 'categories', 'id'),
     limits: { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') },
   };
@@ -78,16 +79,13 @@ export function findCategory<T extends Pick<Category, 'slug' | 'name'>>(text: st
 }
 
 /** Record of the imports of one folder. */
-export type Memory = Omit<Tables['imports']['Row'], 'answers'> & {
-  /** Answers about categories: slugs by folder, null for no category. */
-  answers: Record<string, string | null>;
-};
+export type Memory = Tables['imports']['Row'];
 
 /** @throws ImportError */
 export async function recall(client: SupabaseClient, source: string): Promise<Memory> {
   const query = client.from('imports').select().eq('source', source).maybeSingle().retry(false);
   const { data } = await query.throwOnError().then(undefined, readingFailed);
-  return (data as Memory | null) ?? { source, started_at: null, answers: {}, sheet: false };
+  return data ?? { source, started_at: null, sheet: false };
 }
 
 /** Stores that an import has begun, so that the next one can continue it. @returns its start */
@@ -97,8 +95,7 @@ export async function begin(client: SupabaseClient, memory: Memory): Promise<Dat
   return new Date(started_at);
 }
 
-/** Stores that an import has finished. The next import asks again about folders without a category. */
+/** Stores that an import has finished. */
 export async function finish(client: SupabaseClient, memory: Memory): Promise<void> {
-  const answers = Object.fromEntries(Object.entries(memory.answers).filter(([, slug]) => slug !== null));
-  await upsertRow(client, 'imports', { ...memory, answers, started_at: null }, 'source');
+  await upsertRow(client, 'imports', { ...memory, started_at: null }, 'source');
 }

@@ -1,101 +1,127 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import PQueue from 'p-queue';
-import type { Measured } from '../project/measurements.ts';
+import { currentVersion, type Measured } from '../project/measurements.ts';
 import { Rejected } from '../shared/problems.ts';
+import { startFfmpeg } from './ffmpeg.ts';
+import { loudnessOfParts, silenceLufs } from './loudness.ts';
+import { readPeaks, waveformOf } from './waveform.ts';
 
 /**
  * Measures loudness and peak of the audio as it is, and decodes samples for length and waveform. Keeps all channels,
- * because opposite ones cancel each other in mono. Numbers samples anew, because times of joined recordings run back.
+ * because opposite ones cancel each other in mono. Measures mono as it sounds on two speakers, which is 3 LU louder.
+ * Numbers samples anew, because times of joined recordings run back.
  */
-const FILTERS = `[0:a:0]asplit[whole][copy];[whole]ebur128=peak=true:framelog=verbose[loudness];\
-[copy]asetpts=N/SR/TB,aformat=sample_rates=16000:sample_fmts=u8[samples]`;
+const filters = `[0:a:0]asplit[whole][copy];[whole]ebur128=peak=true:dualmono=true:framelog=verbose[loudness];\
+[copy]asetpts=N/SR/TB,aformat=sample_rates=16000:sample_fmts=s16[samples]`;
+const outputs =
+  '-map [loudness] -f null - -map [samples] -f s16le pipe:1 -map 0:a:0 -c copy -f hash -hash sha256 pipe:3';
 
-/** Number of samples for each peak: 10 ms of one channel. */
-const BLOCK = 160;
+/** Longest recording in seconds, as the table requires. */
+const maxLength = 24 * 60 * 60;
 
-/** Contains no playlists and no lists of files, because ffmpeg would follow them. */
-const FORMATS = 'aac,ac3,aiff,amr,ape,asf,au,caf,dts,flac,matroska,mov,mp3,ogg,tta,w64,wav,wv';
-const INPUT = `-nostdin -hide_banner -nostats -loglevel level+info -protocol_whitelist file -format_whitelist ${FORMATS}`;
-const OUTPUTS = '-map [loudness] -f null - -map [samples] -f u8 pipe:1 -map 0:a:0 -c copy -f hash -hash sha256 pipe:3';
+/** Highest number of channels, which FLAC, Opus and 7.1 have. Releases of ffmpeg differ in what they know beyond. */
+const maxChannels = 8;
 
 const queue = new PQueue({ concurrency: 2 });
 
 /**
- * Decodes a recording with ffmpeg, two at a time, and measures it.
+ * Decodes a recording with ffmpeg, two at a time, and measures it. All releases of ffmpeg since 5 agree.
  * @param size in bytes
  * @returns undefined if ffmpeg is not installed
- * @throws Rejected
+ * @throws Rejected, ImportError
  */
 export const measure = (source: string, size: number): Promise<Measured | undefined> =>
-  queue.add(() => decode(source, 60 + Math.round(size / 50_000)));
+  queue.add(async () => {
+    const maxSeconds = 60 + Math.round(size / 50_000);
+    const decoded = await decode(source, maxSeconds);
+    if (!decoded) return undefined;
+    const { log, hash, peaks } = decoded;
+    requireFreeAudio(log);
+    requireName(source, log);
+    const length = lengthOf(decoded);
+    return {
+      version: currentVersion,
+      audio_checksum: hash.trim().replace(/^SHA256=/, ''),
+      facts: {
+        duration_sec: Math.round(length * 1000) / 1000,
+        ...(await levelsOf(log, () => loudnessOfParts(source, maxSeconds))),
+        waveform: waveformOf(peaks),
+      },
+    };
+  });
 
-async function decode(source: string, maxSeconds: number): Promise<Measured | undefined> {
-  const options = [...INPUT.split(' '), '-i', `file:${source}`, '-filter_complex', FILTERS, ...OUTPUTS.split(' ')];
-  const ffmpeg = spawn('ffmpeg', options, {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    timeout: maxSeconds * 1000,
-    killSignal: 'SIGKILL',
-  });
-  const [, stdout, stderr, hashed] = ffmpeg.stdio as Readable[] as [null, Readable, Readable, Readable];
-  const ended = once(ffmpeg, 'close').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return [undefined];
-  });
-  let [count, highest] = [0, 0];
-  const peaks: number[] = [];
-  stdout.on('data', (chunk: Buffer) => {
-    for (const sample of chunk) {
-      highest = Math.max(highest, Math.abs(sample - 128));
-      count += 1;
-      if (count % BLOCK === 0) [highest] = [0, peaks.push(highest)];
-    }
-  });
-  const [[code], log, hash] = await Promise.all([ended, text(stderr), text(hashed)]);
-  if (code === undefined) return undefined;
-  if (ffmpeg.killed) throw new Rejected(`ffmpeg takes more than ${maxSeconds} s to decode it. Export it again.`);
-  requireFreeAudio(log);
-  requireName(source, log);
-  const number = (pattern: RegExp, from: string) => Number(pattern.exec(from)?.[1] ?? Number.NaN);
-  // The bit rate includes all channels. Its unit is 125 bytes per second.
-  const length = count / 125 / number(/pcm_u8, 16000 Hz, .* (\d+) kb\/s/, log);
-  if (code !== 0 || !(length > 0)) {
-    const [, reason = 'no audio'] = /\[(?:error|fatal)\] (.+)/.exec(log) ?? [];
-    if (/whitelist/.test(reason))
-      throw new Rejected('It is a playlist, not a recording. Import the files that it names.');
-    if (/channel layout/.test(reason)) throw new Rejected('It has too many channels. Export it in stereo.');
-    throw new Rejected(
-      `It cannot be read as audio: ${reason.replace(/\.$/, '')}. Check that it plays, and export it again.`,
-    );
+/** Result of a run of ffmpeg. Without a code, it was stopped because its header says that it is too long. */
+interface Decoded {
+  code: number | null;
+  log: string;
+  hash: string;
+  peaks: number[];
+  samples: number;
+}
+
+/** @returns undefined if ffmpeg is not installed @throws Rejected, ImportError */
+async function decode(source: string, maxSeconds: number): Promise<Decoded | undefined> {
+  const options = ['-filter_complex', filters, ...outputs.split(' ')];
+  const { stdout, stderr, extra, ended, kill } = startFfmpeg(source, options, maxSeconds);
+  const reading = [readLog(stderr, kill), text(extra), readPeaks(stdout)] as const;
+  const [code, log, hash, { peaks, samples }] = await Promise.all([ended, ...reading]);
+  return code === undefined ? undefined : { code, log, hash, peaks, samples };
+}
+
+/** Reads the log of ffmpeg. Calls `stop` if it says that the recording is too long, because decoding takes minutes. */
+async function readLog(stderr: Readable, stop: () => void): Promise<string> {
+  let log = '';
+  for await (const chunk of stderr.setEncoding('utf8')) {
+    log += chunk;
+    if (chunk.includes('Duration: ') && (headerLength(log) ?? 0) > maxLength) stop();
   }
-  // ffmpeg prints a summary for each part with other channels or another sample rate. Those of silence have no peak.
+  return log;
+}
+
+/** Returns the length in the header of a recording in seconds, if it has one. That of Ogg includes the start. */
+function headerLength(log: string): number | undefined {
+  const line = /^\[info\] +Duration: (\d+):(\d+):([\d.]+)(?:, start: (\d+))?/m.exec(log)?.slice(1);
+  if (!line || log.includes('Estimating duration from bitrate')) return undefined;
+  const [hours = 0, minutes = 0, seconds = 0, start = 0] = line.map((digits) => Number(digits ?? 0));
+  return 3600 * hours + 60 * minutes + seconds - start;
+}
+
+/** Returns the length of the audio data in seconds. @throws Rejected if there is none, or too much */
+function lengthOf({ code, log, samples }: Decoded): number {
+  const header = headerLength(log);
+  if (header !== undefined && header > maxLength) throw new Rejected(tooLong);
+  // Random bytes contain what looks like a frame of AAC.
+  if (log.includes('Format aac detected only with low score of 1,')) throw new Rejected(unreadable);
+  // The bit rate of the output is 256 kb/s for each channel.
+  const channels = numberIn(log, /Output #1,[\s\S]*? pcm_s16le, 16000 Hz, .* (\d+) kb\/s/) / 256;
+  if (channels > maxChannels || numberIn(log, / Stream #0:0.*: Audio: .*, (\d+) channels,/) > maxChannels)
+    throw new Rejected('It has too many channels. Export it in stereo.');
+  if (log.includes('whitelist'))
+    throw new Rejected('It is a playlist, not a recording. Import the files that it names.');
+  const length = samples / channels / 16_000;
+  if (code !== 0 || !(length > 0)) throw new Rejected(unreadable);
+  if (length > maxLength) throw new Rejected(tooLong);
+  // Apps show the length in the header of a FLAC, and releases of ffmpeg decode other parts of a joined or damaged one.
+  const isFlac = log.includes('[info] Input #0, flac,');
+  return isFlac && header && length > header - 1 && Math.abs(length - header) > 0.02 ? header : length;
+}
+
+/** Returns loudness and true peak. ffmpeg prints a summary for each part with other channels or another sample rate. */
+async function levelsOf(log: string, measureParts: () => Promise<number>) {
   const parts = log.split('Summary:').slice(1);
-  const peaksOfParts = parts.map((part) => number(/ Peak: +(\S+) dBFS/, part));
-  const heard = parts.filter((_, index) => Number.isFinite(peaksOfParts[index]));
-  const loudness = heard.length === 1 ? number(/ I: +(\S+) LUFS\s+Threshold/, heard[0] ?? '') : Number.NaN;
-  const peak = Math.max(...peaksOfParts.filter(Number.isFinite));
+  const peakOf = (part: string) => numberIn(part, / Peak: +(\S+) dBFS/);
+  const heard = parts.filter((part) => Number.isFinite(peakOf(part))); // silence has no peak
+  const [only = ''] = heard;
+  const loudness = heard.length > 1 ? await measureParts() : numberIn(only, / I: +(\S+) LUFS\s+Threshold/);
   return {
-    audio_checksum: hash.trim().replace(/^SHA256=/, ''),
-    facts: {
-      duration_sec: Math.round(length * 1000) / 1000,
-      // -70 is the threshold of the standard, below which nothing is measured.
-      loudness_lufs: loudness > -70 ? loudness : null,
-      true_peak_dbtp: Number.isFinite(peak) ? peak : null,
-      waveform: waveformOf(peaks),
-    },
+    loudness_lufs: loudness > silenceLufs ? loudness : null,
+    true_peak_dbtp: heard.length > 0 ? Math.max(...heard.map(peakOf)) : null,
   };
 }
 
-/** Returns the peaks of 200 equal parts, from 0 for silence to 100 for full scale. */
-const waveformOf = (peaks: number[]) =>
-  Array.from({ length: 200 }, (_, part) => {
-    const [start, end] = [Math.floor((part * peaks.length) / 200), Math.ceil(((part + 1) * peaks.length) / 200)];
-    const highest = peaks.slice(start, end).reduce((a, b) => Math.max(a, b), 0);
-    return Math.min(100, Math.round((100 * highest) / 127));
-  });
+const numberIn = (log: string, pattern: RegExp) => Number(pattern.exec(log)?.[1] ?? Number.NaN);
 
 /** Rejects formats without a signature that file-type knows, which no app plays under the name of another one. */
 function requireName(source: string, log: string): void {
@@ -116,9 +142,11 @@ function requireFreeAudio(log: string): void {
   const [streams = ''] = log.split('Stream mapping:');
   if (/^\[info\] +Stream .*: Video: (?!mjpeg|png|bmp|gif|webp|tiff|.*attached pic)/m.test(streams))
     throw new Rejected('It is a video. Export only its audio track.');
-  if (/^\[info\] +Stream .*: Audio: .*\((drm[si]|enca)\b/m.test(streams)) throw new Rejected(IS_PROTECTED);
+  if (/^\[info\] +Stream .*: Audio: .*\((drm[si]|enca)\b/m.test(streams)) throw new Rejected(isProtected);
 }
 
-export const IS_PROTECTED = 'It is protected: only the app of the shop plays it. Import an unprotected copy.';
-export const INSTALL_FFMPEG =
+export const unreadable = 'It cannot be read as audio. Check that it plays, and export it again.';
+const tooLong = 'It is longer than a day. Export it in parts.';
+export const isProtected = 'It is protected: only the app of the shop plays it. Import an unprotected copy.';
+export const installFfmpeg =
   'Install it (apt install ffmpeg, brew install ffmpeg or winget install ffmpeg), then run the import again.';

@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fileTypeFromFile } from 'file-type';
-import { type IAudioMetadata, parseFile } from 'music-metadata';
-import type { Measurements } from '../project/measurements.ts';
+import type { IAudioMetadata } from 'music-metadata';
+import { isCurrent, type Measurements } from '../project/measurements.ts';
 import type { Fields } from '../shared/fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, requireLimits } from '../shared/local-file.ts';
 import { readableTitle, storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
-import { INSTALL_FFMPEG, IS_PROTECTED, isActually, measure } from './measure.ts';
+import { parseRecording } from './appended-tag.ts';
+import { installFfmpeg, isActually, isProtected, measure, unreadable } from './measure.ts';
 import { readTags } from './tags.ts';
 import type { FoundFile } from './walk.ts';
 
@@ -37,13 +38,18 @@ export async function readRecording(
   const isExported = exported?.checksum === checksum;
   const path = isExported ? exported.path : storagePath(file, checksum);
   const isCertain = isExported || (await requireAgreement(file, source));
-  const measureOnce = async () => (isExported && exported.measured) || (await measure(source, size));
+  const kept = isExported ? exported.measured : undefined;
+  const measureOnce = async () => (kept && isCurrent(kept) ? kept : ((await measure(source, size)) ?? kept));
   const measured = await measurements.once(checksum, measureOnce).catch((error: unknown) => {
     if (isExported && error instanceof Rejected) return undefined;
     throw error;
   });
   const { duration_sec, ...facts } = measured?.facts ?? { duration_sec: undefined };
-  const audio: LocalFile = { bucket: 'audio', path, type, size, checksum, source, changedMs, facts: measured && facts };
+  const audio: LocalFile = {
+    ...{ bucket: 'audio', path, type, size, checksum, source, changedMs },
+    facts: measured && facts,
+    outdated: measured?.outdated,
+  };
   if (isExported) return { fields: {}, audio, notes: [] };
   const metadata = measured || isCertain ? await parse(source, !measured) : undefined;
   const { title, description, notes } = metadata ? readTags(metadata) : { title: '', description: '', notes: [] };
@@ -55,7 +61,7 @@ export async function readRecording(
 }
 
 /** Stored extensions that one format can have. */
-const ALIKE = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/];
+const alikeExtensions = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/];
 
 /**
  * Compares the content of a recording with the extension of its name.
@@ -65,16 +71,15 @@ const ALIKE = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/];
 export async function requireAgreement(file: string, source: string): Promise<boolean> {
   const found = await fileTypeFromFile(source);
   const [extension, actual] = [storedExtension(file), storedExtension(`x.${found?.ext}`)];
-  if (found && extension !== actual && !ALIKE.some((format) => format.test(extension) && format.test(actual)))
+  if (found && extension !== actual && !alikeExtensions.some((format) => format.test(extension) && format.test(actual)))
     throw isActually(found.ext);
-  if (!found && !/^\.(mp3|aac|wav|au|caf|dts)$/.test(extension))
-    throw new Rejected('It cannot be read as audio. Check that it plays, and export it again.');
+  if (!found && !/^\.(mp3|aac|wav|au|caf|dts)$/.test(extension)) throw new Rejected(unreadable);
   return found !== undefined && found.ext !== 'mp1';
 }
 
 /** @returns undefined if the tags cannot be read */
 async function parse(source: string, duration: boolean): Promise<IAudioMetadata | undefined> {
-  return await parseFile(source, { duration }).catch((error: unknown) => {
+  return await parseRecording(source, { duration }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;
     return undefined;
   });
@@ -83,13 +88,13 @@ async function parse(source: string, duration: boolean): Promise<IAudioMetadata 
 /** Returns the length in the header of a recording. @throws Rejected */
 function lengthIn(metadata: IAudioMetadata | undefined): number {
   const { hasVideo, trackInfo = [], duration } = metadata?.format ?? {};
-  if (hasVideo) throw new Rejected(`It may be a video, which only ffmpeg can tell. ${INSTALL_FFMPEG}`);
-  if (trackInfo.some(({ codecName }) => codecName === '<drms>')) throw new Rejected(IS_PROTECTED);
-  if (!duration) throw new Rejected(`Its length cannot be read without ffmpeg. ${INSTALL_FFMPEG}`);
+  if (hasVideo) throw new Rejected(`It may be a video, which only ffmpeg can tell. ${installFfmpeg}`);
+  if (trackInfo.some(({ codecName }) => codecName === '<drms>')) throw new Rejected(isProtected);
+  if (!duration) throw new Rejected(`Its length cannot be read without ffmpeg. ${installFfmpeg}`);
   return Math.round(duration * 1000) / 1000;
 }
 
-/** Returns whether a file contains a second header. Many apps play only the first of joined recordings. */
+/** Tells whether a file contains a second header. Many apps play only the first of joined recordings. */
 async function isJoined(source: string, extension: string): Promise<boolean> {
   if (!/^\.(flac|webm|m4a|mp4|wav|aif[fc]?)$/.test(extension)) return false;
   // Skip the size at the start of the header.

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../../src/supabase/database.types.ts';
 
 export type Tables = Database['public']['Tables'];
@@ -7,7 +8,7 @@ export type Category = Omit<Tables['categories']['Row'], 'created_at' | 'updated
 export type Section = Omit<Tables['home_sections']['Row'], 'updated_at'> & { sounds: string[] };
 
 /** The columns of `public.sounds` that an import writes, with their names in messages. */
-export const COLUMNS = {
+export const columnNames = {
   title: 'title',
   description: 'description',
   bowl_note: 'bowl note',
@@ -22,14 +23,26 @@ export const COLUMNS = {
   is_active: 'is_active',
   sort_order: 'sort order',
 };
-export type Column = keyof typeof COLUMNS;
+export type Column = keyof typeof columnNames;
 export type Fields = Partial<Pick<Row, Column>>;
 
 /** The columns of `public.sounds` that were measured in the files. */
 export type Facts = Partial<Pick<Row, 'loudness_lufs' | 'true_peak_dbtp' | 'waveform' | 'cover_placeholder'>>;
 
+/**
+ * Returns the facts of a file that its sound lacks, or has from an earlier measurement. Leaves out those that were
+ * entered by hand.
+ * @param outdated facts of the earlier measurement
+ */
+export function factsToWrite(row: Facts, facts: Facts, outdated?: Facts | null): Facts {
+  const isOpen = (column: keyof Facts) =>
+    (row[column] ?? null) === null || (outdated && isDeepStrictEqual(row[column], outdated[column]));
+  const isNew = (column: keyof Facts) => isOpen(column) && !isDeepStrictEqual(row[column], facts[column]);
+  return Object.fromEntries(Object.entries(facts).filter(([column]) => isNew(column as keyof Facts)));
+}
+
 /** Defaults of the database; null for the other columns. */
-export const DEFAULTS: Fields = { is_featured: false, is_premium: false, is_active: true, sort_order: 0 };
+export const columnDefaults: Fields = { is_featured: false, is_premium: false, is_active: true, sort_order: 0 };
 
 export const columnsOf = (fields: object) => Object.keys(fields) as Column[];
 

@@ -27,6 +27,8 @@ export interface LocalFile {
   /** Modification time of the source, in milliseconds. */
   changedMs: number;
   facts?: Facts | undefined;
+  /** Facts that an earlier import measured in the file by other rules. */
+  outdated?: Facts | null | undefined;
   /** Reads the content from the source. Without it, the content is the whole source. */
   extract?: () => Promise<Uint8Array>;
 }

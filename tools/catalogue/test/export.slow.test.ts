@@ -87,6 +87,23 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
         or (cover_image_path is null) <> (cover_placeholder is null)`,
   ).toEqual([]);
   const catalogue = await catalogueOf(source);
+
+  const old = { loudness_lufs: -42 };
+  await source.sql`update public.imported_files set version = 1, facts = facts || ${source.sql.json(old)}`;
+  await source.sql`update public.sounds set ${source.sql(old)} where audio_path is not null`;
+  await source.sql`update public.sounds set loudness_lufs = -9 where title = 'Wind'`;
+  const renewing = startImport(['--facts'], source);
+  expect([await renewing.exited, renewing.output.stderr]).toEqual([0, '']);
+  expect(renewing.output.stdout).toContain('4 files measured, 0 rejected.');
+  expect(await source.sql`select title from public.sounds where loudness_lufs = -9`).toEqual([{ title: 'Wind' }]);
+  await source.sql`
+    update public.sounds set loudness_lufs = (
+      select (facts ->> 'loudness_lufs')::numeric from public.imported_files
+      where audio_path like '%' || left(checksum, 12) || '%') where title = 'Wind'`;
+  expect(await catalogueOf(source)).toEqual(catalogue);
+  const done = startImport(['--facts'], source);
+  expect(await done.exited).toBe(0);
+  expect(done.output.stdout).toBe('0 files measured, 0 rejected.\n');
   await source.sql`update storage.objects set metadata = metadata - 'mimetype' where name = 'hand/F3.wav'`;
   const folder = await makeFolder({ '.DS_Store': '', 'Thumbs.db': '', 'desktop.ini': '', '@eaDir/x.jpg': '' });
   const third = Promise.withResolvers<void>();

@@ -7,9 +7,9 @@ import { test } from '../../../test/support/test.ts';
 import { measure } from '../read/measure.ts';
 import type { Facts } from '../shared/fields.ts';
 import { encode } from './files.ts';
-import { imported, makeFolder, readFiles } from './folder.ts';
+import { imported, makeFolder, readFiles, startImport } from './folder.ts';
 
-const FORMATS = ['mp3', 'aac', 'ogg', 'opus', 'flac', 'webm', 'm4a', 'wav'];
+const formats = ['mp3', 'aac', 'ogg', 'opus', 'flac', 'webm', 'm4a', 'wav'];
 
 test('the length is measured in the audio data, even if headers or granules are wrong', {
   tags: ['ffmpeg'],
@@ -17,7 +17,7 @@ test('the length is measured in the audio data, even if headers or granules are 
   const made = encode(
     await makeFolder(),
     {
-      ...Object.fromEntries(FORMATS.map((format) => [`4.${format}`, ''])),
+      ...Object.fromEntries(formats.map((format) => [`4.${format}`, ''])),
       'assigned.flac': '-map 1',
       'moving.flac': '-af apulsator',
       'hour.opus': '-output_ts_offset 3600',
@@ -60,11 +60,11 @@ test('the length is measured in the audio data, even if headers or granules are 
     'rest.mp3': [rest(made('4.mp3')), 2],
     'rest.aac': [rest(made('4.aac')), 2],
   };
-  // Encoders add silence to MP3 and AAC, and a join breaks a frame of FLAC. ffmpeg reads only the first half of M4A and
-  // WAV, and many apps only that of FLAC and WebM.
-  for (const format of FORMATS) {
+  // Encoders add silence to MP3 and AAC. ffmpeg reads only the first half of M4A and WAV, and many apps only that of
+  // FLAC and WebM. The header of a FLAC has the length of the first half.
+  for (const format of formats) {
     const content = Buffer.concat([made(`4.${format}`), made(`4.${format}`)]);
-    files[`joined.${format}`] = [content, { aac: 8.1, flac: 7.75, m4a: 4, mp3: 8.1, wav: 4 }[format] ?? 8];
+    files[`joined.${format}`] = [content, { aac: 8.1, flac: 4, m4a: 4, mp3: 8.1, wav: 4 }[format] ?? 8];
   }
   const contents = Object.entries(files).map(([name, [content]]) => [name, content]);
   const { sounds, rejected } = await readFiles(Object.fromEntries(contents));
@@ -82,7 +82,7 @@ test('loudness, peak and waveform are those of the audio as it is, in all channe
   const folder = await makeFolder();
   const samples = {
     'sine.wav': 'aevalsrc=sin(2*PI*440*t):d=3',
-    'quiet.flac': 'aevalsrc=0.05*sin(2*PI*440*t):d=5',
+    'fading.flac': 'aevalsrc=0.02*(1-t/5)*sin(2*PI*440*t):d=5',
     'opposite.flac': 'aevalsrc=0.5*sin(2*PI*440*t)|-0.5*sin(2*PI*440*t):d=5',
     'surround.flac': 'anoisesrc=d=4:a=0.3:c=pink,pan=5.1|c0=c0|c1=0.3*c0|c4=0.2*c0',
     'noise.mp3': 'anoisesrc=d=6:a=1:c=white',
@@ -94,7 +94,15 @@ test('loudness, peak and waveform are those of the audio as it is, in all channe
   for (const name of names) {
     const source = join(folder, name);
     const { facts = { waveform: [] } as Facts } = (await measure(source, 1_000_000)) ?? {};
-    const report = spawnSync('ffmpeg', ['-i', source, '-af', 'ebur128=peak=true', '-f', 'null', '-']).stderr.toString();
+    const report = spawnSync('ffmpeg', [
+      '-i',
+      source,
+      '-af',
+      'ebur128=peak=true:dualmono=true',
+      '-f',
+      'null',
+      '-',
+    ]).stderr.toString();
     const summary = report.slice(report.lastIndexOf('Summary:'));
     const [loudness, peak] = [/ I: +(\S+)/, / Peak: +(\S+)/].map((pattern) => Number(pattern.exec(summary)?.[1]));
     const isSilent = name === 'silence.wav';
@@ -103,20 +111,31 @@ test('loudness, peak and waveform are those of the audio as it is, in all channe
     const [lowest, highest] = [Math.min(...(facts.waveform ?? [])), Math.max(...(facts.waveform ?? []))];
     if (isSilent) expect(highest).toBeLessThanOrEqual(3);
     if (name === 'sine.wav') expect([lowest, highest]).toEqual([100, 100]);
-    if (name === 'opposite.flac') expect([lowest, highest]).toEqual([50, 50]);
+    if (name === 'opposite.flac') expect([lowest, highest]).toEqual([100, 100]);
+    if (name === 'fading.flac') expect([lowest, highest]).toEqual([1, 100]);
   }
 });
 
-test('a recording whose channels change has the highest peak, and no loudness', { tags: ['ffmpeg'] }, async () => {
+test('the loudness of mono is that of the same audio on two speakers', { tags: ['ffmpeg'] }, async () => {
   const folder = await makeFolder();
-  const outputs = { 'loud.ogg': '-map 1', 'quiet.ogg': '-map 2' };
-  const stereo = 'aevalsrc=0.9*sin(2*PI*440*t)|0.9*sin(2*PI*440*t):d=2';
-  const made = encode(folder, outputs, stereo, 'aevalsrc=0.01*sin(2*PI*440*t):d=1');
-  const source = join(folder, 'both.ogg');
-  await writeFile(source, Buffer.concat([made('loud.ogg'), made('quiet.ogg')]));
-  const { facts } = (await measure(source, 1_000_000)) ?? {};
-  expect(facts).toMatchObject({ duration_sec: expect.closeTo(3, 1), loudness_lufs: null });
-  expect(Math.abs(Number(facts?.true_peak_dbtp) + 0.9)).toBeLessThan(0.5);
+  encode(folder, { 'one.wav': '-map 1', 'two.wav': '-map 1 -af pan=stereo|c0=c0|c1=c0' }, 'anoisesrc=d=4:a=0.3:c=pink');
+  const [one, two] = await Promise.all(['one.wav', 'two.wav'].map((name) => measure(join(folder, name), 1_000_000)));
+  expect(one?.facts.loudness_lufs).toBe(two?.facts.loudness_lufs);
+});
+
+test('a recording whose channels change has the loudness and the peak of all parts', { tags: ['ffmpeg'] }, async () => {
+  const folder = await makeFolder();
+  const outputs = { 'loud.ogg': '-map 1', 'quiet.ogg': '-map 2', 'one.ogg': '-map 3' };
+  const loud = '0.9*sin(2*PI*440*t)';
+  const one = 'if(lt(t\\,4)\\,0.9\\,0.45)*sin(2*PI*440*t)';
+  const sources = [`${loud}|${loud}:d=4`, '0.45*sin(2*PI*440*t):d=8', `${one}|${one}:d=12`];
+  const made = encode(folder, outputs, ...sources.map((source) => `aevalsrc=${source}`));
+  await writeFile(join(folder, 'parts.ogg'), Buffer.concat([made('loud.ogg'), made('quiet.ogg')]));
+  const { facts } = (await measure(join(folder, 'parts.ogg'), 1_000_000)) ?? {};
+  const whole = await measure(join(folder, 'one.ogg'), 1_000_000);
+  expect(facts?.duration_sec).toBeCloseTo(12, 1);
+  expect(Math.abs(Number(facts?.loudness_lufs) - Number(whole?.facts.loudness_lufs))).toBeLessThan(0.5);
+  expect(Math.abs(Number(facts?.true_peak_dbtp) - Number(whole?.facts.true_peak_dbtp))).toBeLessThan(0.5);
 });
 
 /** Sets the path of programs for one test. */
@@ -149,6 +168,37 @@ test('each recording is decoded once, also if it is renamed, copied or in anothe
   await appendFile(path('b.wav'), 'LISTsomething'.padEnd(100, ' ')); // other bytes after the audio
   expect((await next()).stdout).toContain('0 rejected');
   expect(await runs()).toBe(3);
+});
+
+test('an import measures again what an older release measured, but keeps values entered by hand', {
+  tags: ['ffmpeg'],
+}, async ({ sql }) => {
+  const { next, sounds } = await imported(sql, { '@/a.wav': tone(2), '@/b.wav': tone(2) });
+  const measured = await sounds();
+  const [a, b] = measured.map(({ id }) => id);
+  const old = { loudness_lufs: -42, waveform: Array<number>(200).fill(7) };
+  const restoreOld = () => sql`update public.sounds set ${sql(old)} where id in ${sql([a, b])}`;
+  await restoreOld();
+  await sql`
+    update public.imported_files set version = 1, facts = facts || ${sql.json(old)}
+    where checksum in (select checksum from public.imported_sounds where sound_id in ${sql([a, b])})`;
+  await sql`update public.sounds set loudness_lufs = -9 where id = ${b}`;
+  const pick = ({ loudness_lufs, waveform }: (typeof measured)[number]) => ({ loudness_lufs, waveform });
+  const [first, second] = measured.map(pick);
+  await next();
+  expect((await sounds()).map(pick)).toEqual([first, { ...second, loudness_lufs: '-9' }]);
+  // An import that was interrupted has stored the measurements, but not yet written the rows.
+  await restoreOld();
+  await next();
+  expect((await sounds()).map(pick)).toEqual([first, second]);
+  expect((await next()).stdout).toContain('0 new, 0 to update, 2 unchanged');
+});
+
+test('an import without ffmpeg ends when it has printed its result', async () => {
+  const folder = await makeFolder({ 'a.wav': tone() });
+  const { exited, output } = startImport([folder, '--dry-run'], undefined, ['/usr/bin/env', 'PATH=/nowhere']);
+  expect(await exited).toBe(0);
+  expect(output.stdout).toMatch(/1 new, .* 0 rejected/);
 });
 
 test('without ffmpeg, the header gives the length, and the next import with it adds the rest', {

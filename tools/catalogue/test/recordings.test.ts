@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { test } from '../../../test/support/test.ts';
 import { readTags } from '../read/tags.ts';
-import { encode, latin1, mp3With, picture, utf8, utf16 } from './files.ts';
+import { encode, latin1, mp3Ending, mp3With, picture, utf8, utf16 } from './files.ts';
 import { type Files, imported, makeFolder, readFiles, readFolder } from './folder.ts';
 
 test('a title in any encoding is decoded and cleaned, and a garbled title causes a note', async () => {
@@ -33,8 +33,19 @@ test('a title in any encoding is decoded and cleaned, and a garbled title causes
   ]);
 });
 
+test('the tags and the picture at the end of an MP3 are read', async () => {
+  const cover = Buffer.concat([latin1('image/png\0\x03\0'), await picture('png')]);
+  const { sounds } = await readFiles({
+    'a.mp3': mp3Ending([
+      ['TIT2', utf8('Rain')],
+      ['APIC', cover],
+    ]),
+  });
+  expect(sounds).toMatchObject([{ fields: { title: 'Rain' }, picture: { type: 'image/png' } }]);
+});
+
 /** Format, MIME type, extensions, and the tags that an import reads from files of this format. */
-const KINDS = [
+const importedFormats = [
   ['mp3', 'audio/mpeg', 'mp3 mpga mp2 m2a', 'title comment picture'],
   ['m4a', 'audio/mp4', 'm4a m4b m4r mp4a mp4', 'title comment picture'],
   ['flac', 'audio/x-flac', 'flac', 'title comment picture'],
@@ -48,7 +59,7 @@ const KINDS = [
 test('recordings of every extension are imported with title, comment and picture', { tags: ['ffmpeg'] }, async ({
   sql,
 }) => {
-  const kinds = KINDS.flatMap(([format, type, extensions, tags]) =>
+  const kinds = importedFormats.flatMap(([format, type, extensions, tags]) =>
     extensions.split(' ').map((extension) => ({ format, type, extension, tags })),
   );
   const attached = '-map 0 -map 1 -frames:v 1 -c:v mjpeg -disposition:v:0 attached_pic';
@@ -88,7 +99,7 @@ test('files that are not recordings are rejected in order, each with a remedy', 
   const outputs = {
     'video.mp4': '-map 0 -map 1 -t 1',
     ...Object.fromEntries(
-      ['a.m4a', 'a.mp3', 'a.au', 'a.caf', 'a.dts', 'a.mkv'].map((name) => [name, '-t 1 -strict -2']),
+      ['a.m4a', 'a.mp3', 'a.flac', 'a.au', 'a.caf', 'a.dts', 'a.mkv'].map((name) => [name, '-t 1 -strict -2']),
     ),
   };
   const made = encode(await makeFolder(), outputs, 'color=size=32x32:d=1');
@@ -99,7 +110,10 @@ test('files that are not recordings are rejected in order, each with a remedy', 
   channels.writeUInt16LE(10, 22);
   channels.writeUInt16LE(20, 32);
   const text = 'This is a text, not a recording.\n'.repeat(200);
-  const unreadable = /cannot be read as audio.* Check that it plays/;
+  const unreadable = /^It cannot be read as audio\. Check that it plays, and export it again\.$/;
+  const days = made('a.flac'); // 48 hours by its header
+  days.writeUInt8(days.readUInt8(21) | 1, 21);
+  days.writeUInt32BE(48 * 3600 * 44_100 - 2 ** 32, 22);
   const list = `ffconcat version 1.0\nfile ${resolve('supabase/samples/audio/noise/brown-noise.mp3')}\n`;
   const bad: Bad[] = [
     // An empty file is rejected at once, a long one after it has been read.
@@ -109,6 +123,7 @@ test('files that are not recordings are rejected in order, each with a remedy', 
     ['au.wav', made('a.au'), /It is actually a \.au: export it as \.m4a or \.mp3/],
     ['caf.mp3', made('a.caf'), /It is actually a \.caf: export it as/],
     ['channels.wav', channels, /It has too many channels\. Export it in stereo/],
+    ['days.flac', days, /^It is longer than a day\. Export it in parts\.$/],
     ['drm.m4a', Buffer.from(made('a.m4a').toString('latin1').replace('mp4a', 'drms'), 'latin1'), /^It is protected/],
     ['dts.mp3', made('a.dts'), /It is actually a \.dts: export it as/],
     ['film.mp4', made('video.mp4'), /It is a video\. Export only/],

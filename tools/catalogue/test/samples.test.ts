@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import postgres from 'postgres';
+import sharp from 'sharp';
 import { expect } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { test } from '../../../test/support/test.ts';
@@ -33,6 +34,13 @@ test('the sample catalogue has rows of every kind, and small files that match th
       (select sum((metadata ->> 'size')::int) < 5000000 from storage.objects) as small_files
     from public.sounds`;
   expect(Object.keys(checks).filter((name) => checks[name] !== true)).toEqual([]);
+
+  const covers =
+    await sql`select distinct cover_image_path as path from public.sounds where cover_image_path is not null`;
+  for (const { path } of covers) {
+    const { format, width, height } = await sharp(`supabase/samples/covers/${path}.256.webp`).metadata();
+    expect({ format, width, height }, path).toEqual({ format: 'webp', width: 256, height: 256 });
+  }
 
   const folder = 'supabase/samples/audio';
   const { sounds } = await readFolder(folder);

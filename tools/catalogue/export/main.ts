@@ -5,9 +5,9 @@ import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { readCatalogue, readSections } from '../project/catalogue.ts';
 import { filesOf, listStored, nameOf } from '../project/storage.ts';
 import { connect, projectOf } from '../project/supabase.ts';
-import { MANIFEST, readManifest, writeManifest } from '../read/manifest.ts';
-import { SHEET } from '../read/sheet.ts';
-import { CATEGORY_SHEET, SECTION_SHEET } from '../read/structure-sheets.ts';
+import { manifestFile, readManifest, writeManifest } from '../read/manifest.ts';
+import { soundFile } from '../read/sheet.ts';
+import { categoryFile, sectionFile } from '../read/structure-sheets.ts';
 import { isSkipped } from '../read/walk.ts';
 import { abortAtSignals, exitWith, folderIn } from '../shared/command.ts';
 import { ImportError } from '../shared/problems.ts';
@@ -16,7 +16,7 @@ import { categorySheet, sectionSheet, soundSheet } from './sheets.ts';
 
 // `npm run export -- <folder>`: writes the catalogue into a folder that an import can read.
 
-const USAGE = `Usage: npm run export -- <folder>
+const usage = `Usage: npm run export -- <folder>
 
 Writes the recordings, the pictures and everything about the sounds, categories and home sections into
 a folder, which npm run import reads. Run again, it downloads only what has changed.`;
@@ -27,12 +27,12 @@ async function openTarget(folder: string): Promise<void> {
     throw new ImportError(`${folder} cannot be used as a folder (${code}). Choose another folder.`);
   });
   const names = await readdir(folder);
-  if (!names.includes(MANIFEST) && names.some((name) => !/^(audio|covers)$/.test(name) && !isSkipped(name)))
+  if (!names.includes(manifestFile) && names.some((name) => !/^(audio|covers)$/.test(name) && !isSkipped(name)))
     throw new ImportError(`${folder} is neither empty nor an export. Choose another folder.`);
 }
 
-await exitWith(USAGE, async () => {
-  const folder = folderIn(parseArgs({ allowPositionals: true }).positionals, USAGE);
+await exitWith(usage, async () => {
+  const folder = folderIn(parseArgs({ allowPositionals: true }).positionals, usage);
   await openTarget(folder);
   const earlier = await readManifest(folder);
   readEnvFile();
@@ -51,9 +51,9 @@ await exitWith(USAGE, async () => {
     if (interruption.signal.aborted) throw new ImportError('Interrupted. Run the export again to continue.');
     throw error;
   });
-  await writeFile(join(folder, SHEET), soundSheet(catalogue, fetched));
-  await writeFile(join(folder, CATEGORY_SHEET), categorySheet(catalogue.categories));
-  await writeFile(join(folder, SECTION_SHEET), sectionSheet(sections));
+  await writeFile(join(folder, soundFile), soundSheet(catalogue, fetched));
+  await writeFile(join(folder, categoryFile), categorySheet(catalogue.categories));
+  await writeFile(join(folder, sectionFile), sectionSheet(sections));
   for (const file of fetched.values()) {
     const measured = catalogue.measurements.get(file.checksum);
     if (measured) file.measured = measured;

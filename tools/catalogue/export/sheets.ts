@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Catalogue } from '../project/catalogue.ts';
 import { cellOf } from '../read/cells.ts';
-import { NAMES } from '../read/sheet.ts';
+import { sheetColumns } from '../read/sheet.ts';
 import { CategoryRow, SectionRow } from '../read/structure-sheets.ts';
 import type { Category, Row, Section } from '../shared/fields.ts';
 
@@ -29,7 +29,7 @@ export function soundSheet({ sounds }: Catalogue, files: { has(name: string): bo
     cover_image_path: exported(`covers/${row.cover_image_path}`),
     created_at: inUtc(row.created_at),
   }));
-  return sheetOf(NAMES, rows);
+  return sheetOf(sheetColumns, rows);
 }
 
 const inDisplayOrder = <T extends { sort_order: number; slug: string }>(rows: T[]) =>

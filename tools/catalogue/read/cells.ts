@@ -5,52 +5,63 @@ import { oneLine } from '../shared/text.ts';
 // Reads the cells of sheets, and writes values so that they can be read back unchanged.
 
 /** Cell that clears its field. */
-export const CLEAR = '-';
+export const clearCell = '-';
 
-/**
- * Returns the schema of a number.
- * @param hasDecimalCommas true if a point before three digits may separate thousands
- */
-export const numberIn = (hasDecimalCommas: boolean) =>
-  z
+/** Sign that separates the decimals of a sheet. A point is accepted as well. */
+export type DecimalMark = '.' | ',';
+
+/** Returns the schema of a number in a sheet with this decimal mark. */
+export function numberIn(mark: DecimalMark) {
+  // 1,000 and, in countries with decimal commas, 1.000 may be 1 or 1000.
+  const ambiguous = mark === ',' ? /^[+-]?\d{1,3}([.,]\d{3})+$/ : /^[+-]?\d{1,3}(,\d{3})+$/;
+  return z
     .string()
-    .refine((cell) => !/^[+-]?\d{1,3}(,\d{3})+$/.test(cell), AMBIGUOUS)
-    .refine((cell) => !(hasDecimalCommas && /^[+-]?\d{1,3}(\.\d{3})+$/.test(cell)), AMBIGUOUS)
-    .refine((cell) => /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i.test(cell), 'is not a number')
-    .transform((cell) => Number(cell.replace(',', '.')))
+    .refine((cell) => !ambiguous.test(cell), {
+      error: 'is ambiguous, because its last three digits may be decimals or thousands; write 1000 or 1.0',
+      abort: true,
+    })
+    .transform((cell) => cell.replace(mark, '.'))
+    .refine((cell) => /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(cell), 'is not a number')
+    .transform(Number)
     .refine(Number.isFinite, 'is too large');
+}
 
-const AMBIGUOUS = {
-  error: 'is ambiguous, because its last three digits may be decimals or thousands; write 1000 or 1.0',
-  abort: true,
-};
+/** Returns the decimal mark of a sheet. Spreadsheets that write decimal commas separate cells by semicolons. */
+export function decimalMarkOf(delimiter: string, cells: string[]): DecimalMark {
+  const hasCommas = delimiter === ';' || cells.some((cell) => /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(cell));
+  return hasCommas ? ',' : '.';
+}
 
-/** Marks of checkboxes, and TRUE and FALSE in common languages of Excel. */
-const TRUE =
-  'true t 1 yes on y enabled checked x ✓ ✔ ☑ ✅ wahr vrai verdadero vero verdadeiro waar sant sann sand tosi prawda ' +
-  'pravda igaz истина doğru';
-const FALSE =
-  'false f 0 no off n disabled unchecked ☐ ✗ ✘ ❌ falsch faux falso onwaar falskt usann falsk epätosi fałsz nepravda ' +
-  'hamis ложь yanlış yanliş';
-const NEITHER = 'is neither true nor false; write TRUE or FALSE';
+/** Words of forms and spreadsheets in English, and marks of checkboxes. */
+const trueWords = 'true t yes y 1 on checked x ✓ ✔ ☑ ✅';
+const falseWords = 'false f no n 0 off unchecked ☐ ✗ ✘ ❌';
 export const truth = z
   .string()
   // Remove the variation selector of colored symbols.
-  .transform((cell) => cell.normalize('NFC').toLowerCase().replace('\ufe0f', ''))
-  .pipe(z.stringbool({ truthy: TRUE.split(' '), falsy: FALSE.split(' '), error: NEITHER }));
+  .transform((cell) => cell.replace('\ufe0f', ''))
+  .pipe(
+    z.stringbool({
+      truthy: trueWords.split(' '),
+      falsy: falseWords.split(' '),
+      error: 'is neither true nor false; write TRUE or FALSE',
+    }),
+  );
 
-/** Returns whether a cell is the result of a failed formula, in any language, or of a column that is too narrow. */
+/** Tells whether a cell is the result of a failed formula, in any language, or of a column that is too narrow. */
 export const isErrorValue = (cell: string) =>
   /^(#([¡¿]?[\p{Lu}/0]{2,}[!?]|\p{Lu}\/\p{Lu}|NV|GETTING_DATA|#+)|Err:\d{3})$/u.test(cell);
 
-const isSpecial = (cell: string) => cell === CLEAR || isErrorValue(cell);
+/** Tells whether a spreadsheet would calculate a cell instead of showing it. */
+const isFormula = (cell: string) => /^[=+@-]/.test(cell);
+
+const isSpecial = (cell: string) => isFormula(cell) || isErrorValue(cell);
 const isEscaped = (cell: string) => isSpecial(cell.replace(/^\\+/, ''));
 const unescaped = (cell: string) => (cell.startsWith('\\') && isEscaped(cell) ? cell.slice(1) : cell);
 
 const isStorable = (text: string) => !/\0|\p{Cs}/u.test(text);
-const UNSTORABLE = 'contains a character that cannot be stored';
+const unstorable = 'contains a character that cannot be stored';
 
-/** Unchanged text, with white space and line breaks. `\-` is a hyphen, and `\#N/A` is no error value. */
+/** Unchanged text, with white space and line breaks. `\-` is a hyphen, `\=A1` no formula, `\#N/A` no error value. */
 export const text = z.string().transform(unescaped);
 
 /** A name on one line; or a JSON string, which stays unchanged, if that cannot be written otherwise. */
@@ -58,8 +69,8 @@ export const name = z
   .string()
   .refine((cell) => !/[\r\n]/.test(cell), 'has a line break; delete it, or check the quotes before it')
   .transform(nameIn)
-  .refine((cell) => cell.replace(INVISIBLE, '') !== '', 'has no visible character')
-  .refine(isStorable, UNSTORABLE);
+  .refine((cell) => cell.replace(invisible, '') !== '', 'has no visible character')
+  .refine(isStorable, unstorable);
 
 function nameIn(cell: string): string {
   const exact = cell.startsWith('"') ? parseJson(cell, z.string()) : undefined;
@@ -67,7 +78,7 @@ function nameIn(cell: string): string {
 }
 
 /** Invisible characters, as in the database function private.is_proper_name. */
-const INVISIBLE = /\s|\p{Cf}|\u034f|[\u115f\u1160\u3164\uffa0]/gu;
+const invisible = /\s|\p{Cf}|\u034f|[\u115f\u1160\u3164\uffa0]/gu;
 
 /** A date-time in ISO 8601 or the form of Postgres, as in 2026-06-23 09:00:00+00. */
 export const moment = z
@@ -88,15 +99,17 @@ export const tags = z
     if (json) return json;
     const inner = cell.replace(/^\{(.*)\}$/s, '$1').trim();
     const hashtags = /^(#[^\s#,;]+\s*)+$/u.test(inner) ? inner.split('#') : undefined;
-    const items = (hashtags ?? inner.match(ITEMS) ?? []).map((item) => oneLine(item.trim().replace(WRAPPED, '$2$3')));
+    const items = (hashtags ?? inner.match(listItems) ?? []).map((item) =>
+      oneLine(item.trim().replace(wrapped, '$2$3')),
+    );
     const unique = new Map(items.toReversed().map((item) => [item.toLowerCase().normalize('NFC'), item]));
     return [...unique.values()].toReversed().filter(Boolean);
   })
-  .refine((items) => items.every(isStorable), UNSTORABLE);
+  .refine((items) => items.every(isStorable), unstorable);
 
 /** Matches items in quotes, and items between separators of Latin, Arabic, Chinese and Japanese text. */
-const ITEMS = /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|[^,;|\r\n\t，、；،؛]+/gu;
-const WRAPPED = /^(["'“„«])(.*)["'”“»]$|^#(\S+)$/su;
+const listItems = /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|[^,;|\r\n\t，、；،؛]+/gu;
+const wrapped = /^(["'“„«])(.*)["'”“»]$|^#(\S+)$/su;
 
 const listIn = (cell: string) => (cell.startsWith('[') ? parseJson(cell, z.array(z.string())) : undefined);
 
@@ -113,9 +126,10 @@ export function nameInFolder(cell: string): string {
   return posix.normalize(cell.replaceAll('\\', '/')).normalize('NFC');
 }
 
-/** Writes a value as a cell. Null becomes `CLEAR`. @param isName true for a value of the schema `name` */
+/** Writes a value as a cell. Null becomes `clearCell`. @param isName true for a value of the schema `name` */
 export function cellOf(value: unknown, isName = false): string {
-  if (value === null || value === undefined) return CLEAR;
+  if (value === null || value === undefined) return clearCell;
+  if (typeof value === 'number') return String(value);
   if (!Array.isArray(value)) {
     const cell = isEscaped(String(value)) ? `\\${value}` : String(value);
     return isName && name.safeParse(cell).data !== value ? JSON.stringify(value) : cell;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { ImportError } from '../shared/problems.ts';
-import { isErrorValue } from './cells.ts';
+import { type DecimalMark, decimalMarkOf, isErrorValue } from './cells.ts';
 
 export interface CsvRecord {
   line: number;
@@ -17,18 +17,17 @@ export interface Csv {
   name: string;
   header: string[];
   records: CsvRecord[];
-  /** True if its numbers have decimal commas, so that "1.000" may be 1 or 1000. */
-  hasDecimalCommas: boolean;
+  decimalMark: DecimalMark;
 }
 
-/** Returns whether a file is a spreadsheet of any program. */
+/** Tells whether a file is a spreadsheet of any program. */
 export const isSheet = (file: string) => /\.(csv|tsv|xlsx?|xlsm|ods|numbers)$/i.test(file) && !file.startsWith('~$');
 
 /** First line of a sheet from Excel that names the delimiter. */
-const SEP = /^"?sep=(.)"?(?=\r|\n|$)/i;
+const separatorLine = /^"?sep=(.)"?(?=\r|\n|$)/i;
 
 /** Matches white space and invisible characters at both ends. */
-const ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+const invisibleEnds = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 
 /**
  * Reads a sheet of a folder. Its delimiter is a comma, semicolon or tab; a byte-order mark is allowed.
@@ -44,22 +43,22 @@ export async function readCsv(folder: string, name: string): Promise<Csv> {
     .toString()
     .replace(/^\p{Cf}+/u, '')
     .replace(/^(\s*>.*\n)+\s*/, '');
-  const text = content.replace(SEP, '');
+  const text = content.replace(separatorLine, '');
   // The first delimiter in the header decides, because names of columns contain none.
-  const delimiter = SEP.exec(content)?.[1] ?? /[,;\t]/.exec(text)?.[0] ?? ',';
+  const delimiter = separatorLine.exec(content)?.[1] ?? /[,;\t]/.exec(text)?.[0] ?? ',';
   const [first, ...rows] = rowsIn(text, delimiter);
   if (first?.fault) throw new ImportError(`The header of ${name} is damaged. ${first.fault}`);
-  const header = (first?.cells ?? []).map((column) => column.replace(ENDS, '').toLowerCase());
+  const header = (first?.cells ?? []).map((column) => column.replace(invisibleEnds, '').toLowerCase());
   const twice = header.find((column, index) => column && header.indexOf(column) < index);
   if (twice) throw new ImportError(`${name} has two columns "${twice}". Rename or delete one.`);
-  const isDecimal = (cell: string) => /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(cell);
-  const hasDecimalCommas = delimiter === ';' || rows.some(({ cells }) => cells.some(isDecimal));
-  return { name, header, records: rows.map((row) => recordOf(row, header)), hasDecimalCommas };
+  const cells = rows.flatMap((row) => row.cells);
+  const decimalMark = decimalMarkOf(delimiter, cells);
+  return { name, header, records: rows.map((row) => recordOf(row, header)), decimalMark };
 }
 
 type RawRow = Omit<CsvRecord, 'cells'> & { cells: string[] };
 
-const QUOTES = 'It has an unmatched quote ("). Put the whole cell in quotes, and write "" for a quote in it';
+const unmatchedQuote = 'It has an unmatched quote ("). Put the whole cell in quotes, and write "" for a quote in it';
 
 /** Splits a sheet into rows. Continues after a line that cannot be parsed. */
 function rowsIn(text: string, delimiter: string): RawRow[] {
@@ -82,7 +81,7 @@ function rowsIn(text: string, delimiter: string): RawRow[] {
     } catch {
       while (lines[end]?.trim() === '') end++;
       const cells = (lines[end] ?? '').split(delimiter).map((cell) => cell.replace(/["\r\n]/g, '').trim());
-      rows.push({ line: end + 1, cells, fault: QUOTES });
+      rows.push({ line: end + 1, cells, fault: unmatchedQuote });
       start = end + 1;
     }
   }

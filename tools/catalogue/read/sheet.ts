@@ -1,12 +1,12 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { findCategory } from '../project/catalogue.ts';
-import { type Category, type Column, DEFAULTS, type Fields } from '../shared/fields.ts';
+import { type Category, type Column, columnDefaults, type Fields } from '../shared/fields.ts';
 import { ImportError, type Problem } from '../shared/problems.ts';
-import { CLEAR, moment, name, nameInFolder, numberIn, tags, text, truth } from './cells.ts';
+import { clearCell, type DecimalMark, moment, name, nameInFolder, numberIn, tags, text, truth } from './cells.ts';
 import type { Csv, CsvRecord } from './csv.ts';
 
-export const SHEET = 'sounds.csv';
+export const soundFile = 'sounds.csv';
 
 export interface SheetRow {
   line: number;
@@ -25,25 +25,25 @@ export interface SheetRow {
 export type Sheet = ReturnType<typeof readSheet>;
 
 /** Schemas of the columns that are fields. An empty cell leaves its field unchanged. */
-const columnsIn = (hasDecimalCommas: boolean): Record<Exclude<Column, 'audio_path'> | 'created_at', z.ZodType> => ({
+const columnsIn = (mark: DecimalMark): Record<Exclude<Column, 'audio_path'> | 'created_at', z.ZodType> => ({
   title: name,
   description: text,
   bowl_note: text,
-  frequency_hz: numberIn(hasDecimalCommas),
-  duration_sec: numberIn(hasDecimalCommas),
+  frequency_hz: numberIn(mark),
+  duration_sec: numberIn(mark),
   category: name,
   tags,
   cover_image_path: z.string().transform(nameInFolder),
   is_featured: truth,
   is_premium: truth,
   is_active: truth,
-  sort_order: numberIn(hasDecimalCommas),
+  sort_order: numberIn(mark),
   created_at: moment,
 });
 /** Names of the columns, in the order of an export. */
-export const NAMES = ['file', 'key', ...Object.keys(columnsIn(false))];
+export const sheetColumns = ['file', 'key', ...Object.keys(columnsIn('.'))];
 
-const EXAMPLE = {
+const example = {
   file: 'bowls/F3 bowl.wav',
   title: 'Singing Bowl in F3',
   description: 'Struck once, left to fade.',
@@ -58,23 +58,23 @@ const EXAMPLE = {
   sort_order: 10,
 };
 /** Sheet with the header and an example, for `npm run -s import -- --template`. */
-export const TEMPLATE = stringify([EXAMPLE], { header: true, columns: NAMES });
+export const template = stringify([example], { header: true, columns: sheetColumns });
 
 /**
  * Reads the sheet of the sounds.
  * @throws ImportError if it has no column "file". An import without its rows would use the tags that it overrides.
  */
-export function readSheet({ name, header, records, hasDecimalCommas }: Csv) {
-  const columns = `The columns are: ${NAMES.join(', ')}.`;
+export function readSheet({ name, header, records, decimalMark }: Csv) {
+  const columns = `The columns are: ${sheetColumns.join(', ')}.`;
   if (!header.includes('file'))
     throw new ImportError(`${name} has no column "file", which names the recordings. ${columns}`);
-  const unknown = header.filter((column) => column && !NAMES.includes(column));
-  const schema = z.object(columnsIn(hasDecimalCommas)).partial();
+  const unknown = header.filter((column) => column && !sheetColumns.includes(column));
+  const schema = z.object(columnsIn(decimalMark)).partial();
   return {
     rows: records.map((record) => rowOf(record, schema)),
     rejected: unknown.map((column) => {
       const effect = `The column "${column}" is unknown: its cells are not imported, all others are.`;
-      return { where: SHEET, reason: `${effect} Correct its name or delete it. ${columns}` };
+      return { where: soundFile, reason: `${effect} Correct its name or delete it. ${columns}` };
     }),
   };
 }
@@ -85,11 +85,11 @@ function rowOf(record: CsvRecord, schema: z.ZodObject): SheetRow {
   const row = { line, file, key: cells['key'] ?? '', fields: {} };
   if (fault) return { ...row, faults: [fault], isDamaged: true };
   const { values, data, faults } = parseLine(record, schema);
-  if (cells['title'] === CLEAR) faults.push('A sound needs a title. Replace the "-" by one');
+  if (cells['title'] === clearCell) faults.push('A sound needs a title. Replace the "-" by one');
   if (file === undefined && !cells['title'])
     faults.push('A sound without a recording needs a title. Fill in "file" or "title", or delete the line');
-  const cleared = Object.keys(schema.shape).filter((column) => cells[column] === CLEAR && column !== 'created_at');
-  const defaults = cleared.map((column) => [column, DEFAULTS[column as keyof Fields] ?? null]);
+  const cleared = Object.keys(schema.shape).filter((column) => cells[column] === clearCell && column !== 'created_at');
+  const defaults = cleared.map((column) => [column, columnDefaults[column as keyof Fields] ?? null]);
   // Check the category of a faulty row, too.
   const fields = { ...(data ?? { category: values['category'] }), ...Object.fromEntries(defaults) };
   return { ...row, key: row.key || (file === undefined ? (fields.title ?? '') : ''), fields, faults };
@@ -97,7 +97,7 @@ function rowOf(record: CsvRecord, schema: z.ZodObject): SheetRow {
 
 /** Validates the cells of a line. Ignores empty cells and those that clear a field. */
 export function parseLine<T extends z.ZodObject>({ cells, fault }: CsvRecord, schema: T) {
-  const values = Object.fromEntries(Object.entries(cells).filter(([, cell]) => cell !== '' && cell !== CLEAR));
+  const values = Object.fromEntries(Object.entries(cells).filter(([, cell]) => cell !== '' && cell !== clearCell));
   const { data, error } = schema.safeParse(values);
   const problems = (error?.issues ?? []).map(({ path: [column], message }) => {
     const cell = values[String(column)];
@@ -120,7 +120,7 @@ export function usableRows(
   /** Recordings with a faulty row, which are not imported until the row is corrected. */
   const unusable = new Set<string>();
   const reject = ({ line }: SheetRow, faults: string[], end: string) =>
-    rejected.push({ where: `${SHEET} line ${line}`, reason: `${faults.join('. ')}${end}` });
+    rejected.push({ where: `${soundFile} line ${line}`, reason: `${faults.join('. ')}${end}` });
   for (const row of rows) {
     const { file, key, fields } = row;
     const isMissing = file !== undefined && !recordings.has(file);

@@ -6,8 +6,8 @@ import { parseLine } from './sheet.ts';
 
 // Reads the sheets of categories and home sections.
 
-export const CATEGORY_SHEET = 'categories.csv';
-export const SECTION_SHEET = 'home_sections.csv';
+export const categoryFile = 'categories.csv';
+export const sectionFile = 'home_sections.csv';
 
 const slug = name.refine(
   (text) => text.length <= 100 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(text),
@@ -15,7 +15,7 @@ const slug = name.refine(
 );
 const title = name.refine((text) => [...text].length <= 200, 'has more than 200 characters');
 const description = text.refine((text) => [...text].length <= 5000, 'has more than 5000 characters');
-const integer = numberIn(true).refine((count) => count === (count | 0), 'is not a whole number');
+const integer = numberIn(',').refine((count) => count === (count | 0), 'is not a whole number');
 
 export const CategoryRow = z.object({
   id: z.uuid('is not an id').optional(),

@@ -39,63 +39,51 @@ function startAtTerminal(folder: string, target: Target = inject('stack')) {
   return run(['--quiet', '--return', '--command', command, '/dev/null'], envOf(target), 'script');
 }
 
-const CTRL_C = '\x03';
-const SHOW_CURSOR = '\x1b[?25h';
+const ctrlC = '\x03';
+const showCursor = '\x1b[?25h';
 
 describe('at a terminal', { tags: ['script'] }, () => {
   // The proxy supports only plain HTTP.
-  test.runIf(inject('stack').embedded)(
-    'the import asks for a category and confirmation, shows a bar, and remembers the answer',
-    async ({ sql }) => {
-      const category = await addCategory(sql);
-      const unknown = `new ${category}`;
-      const folder = await makeFolder({ [`${unknown}/a.wav`]: tone(), [`${unknown}/deeper/b.wav`]: tone() });
-      let uploads = 0;
-      const proxy = await startFaultyProxy((request) =>
-        isUpload(request) && ++uploads > 1 ? new Promise(() => {}) : undefined,
-      );
-      const command = startAtTerminal(folder, proxy);
-      await command.until(
-        `Which category should the 2 new sounds in "${unknown}" have? Type its slug or name, or press Enter for none: `,
-      );
-      const [, slugs = ''] =
-        /There is no category "new [^"]+"\. Type one of: (.*)\.\r\n/.exec(command.output.stdout) ?? [];
-      expect(slugs.split(', ')).toContain(category);
-      command.type('nowhere\r');
-      await command.until('There is no category "nowhere". Type one of: ');
-      command.type(`Category ${category}\r`);
-      await command.until('Import? [y/N] ');
-      expect(await soundsIn(sql, category)).toEqual([]);
-      command.type('y\r');
-      await command.until('| 1 of 2 |');
-      command.type(CTRL_C);
-      expect(await command.exited).toBe(1);
-      expect(command.output.stdout).toMatch(/█+░* \d+% \| \d of 2 \| \d+\.\d MB\/s \| \S+ left \| new/);
-      expect(command.output.stdout).toContain(SHOW_CURSOR);
-      expect(await soundsIn(sql, category)).toHaveLength(1);
-      expect((await importFolder(folder)).stdout).toContain('1 new, 0 to update, 1 unchanged');
-      expect(await soundsIn(sql, category)).toHaveLength(2);
-    },
-  );
+  test.runIf(inject('stack').embedded)('an import asks only for confirmation, and shows a bar', async ({ sql }) => {
+    const category = await addCategory(sql);
+    const names = [`${category}/a.wav`, `${category}/b.wav`, `new ${category}/c.wav`];
+    const folder = await makeFolder(Object.fromEntries(names.map((name) => [name, tone()])));
+    let uploads = 0;
+    const proxy = await startFaultyProxy((request) =>
+      isUpload(request) && ++uploads > 1 ? new Promise(() => {}) : undefined,
+    );
+    const command = startAtTerminal(folder, proxy);
+    await command.until('Import? (yes/no) ');
+    expect(command.output.stdout).toMatch(/\/c\.wav +No category has .* column "category" of sounds\.csv\./);
+    expect(await soundsIn(sql, category)).toEqual([]);
+    command.type('yes\r');
+    await command.until('| 1 of 3 |');
+    command.type(ctrlC);
+    expect(await command.exited).toBe(1);
+    expect(command.output.stdout).toMatch(/█+░* \d+% \| \d of 3 \| \d+\.\d MB\/s \| \S+ left \| new/);
+    expect(command.output.stdout).toContain(showCursor);
+    expect((await importFolder(folder)).stdout).toContain('2 new, 0 to update, 1 unchanged');
+    expect(await soundsIn(sql, category)).toHaveLength(2);
+  });
 
   test('Ctrl-C while an import reads recordings ends it, and shows the cursor again', async ({ sql }) => {
     const category = await addCategory(sql);
     const names = Array.from({ length: 30 }, (_, index) => `${category}/${index}.wav`);
     const command = startAtTerminal(await makeFolder(Object.fromEntries(names.map((name) => [name, tone()]))));
     await command.until(' of 30 recordings read');
-    command.type(CTRL_C);
+    command.type(ctrlC);
     expect(await command.exited).toBe(130);
-    expect(command.output.stdout).toContain(SHOW_CURSOR);
+    expect(command.output.stdout).toContain(showCursor);
     expect(command.output.stdout).not.toContain('From ');
   });
 
   test.for([
-    ['Ctrl-C', CTRL_C, 130],
+    ['Ctrl-C', ctrlC, 130],
     ['Ctrl-D', '\x04', 0],
   ] as const)('%s instead of a confirmation imports nothing', async ([, answer, code], { sql }) => {
     const category = await addCategory(sql);
     const command = startAtTerminal(await makeFolder({ [`${category}/a.wav`]: tone() }));
-    await command.until('Import? [y/N] ');
+    await command.until('Import? (yes/no) ');
     command.type(answer);
     expect(await command.exited).toBe(code);
     expect(await soundsIn(sql, category)).toEqual([]);

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
 import { newSlug } from '../../../test/support/catalogue.ts';
@@ -7,7 +8,7 @@ import { test } from '../../../test/support/test.ts';
 import { soundSheet } from '../export/sheets.ts';
 import { planCategories, planSections } from '../plan/structure.ts';
 import type { Catalogue } from '../project/catalogue.ts';
-import { cellOf, moment, numberIn, tags, truth } from '../read/cells.ts';
+import { cellOf, type DecimalMark, moment, numberIn, tags, truth } from '../read/cells.ts';
 import { readCsv } from '../read/csv.ts';
 import { readSheet, usableRows } from '../read/sheet.ts';
 import type { Row } from '../shared/fields.ts';
@@ -148,21 +149,27 @@ test.for([
   expect((await rowsIn(`${header}\na.wav,Rain`)).usable).toMatchObject([{ file: 'a.wav', fields: { title: 'Rain' } }]);
 });
 
-const ODD = [
+const oddTexts = [
   ...'Ra\nin|Rain \r\n Wind|two  spaces|e\u0301|tab\tbed|a\u2028b|a\u202eb|"Rain"|"Ra\\nin"|"|""|-|\\-|\\\\-|"-"'.split(
     '|',
   ),
   ..."#N/A|\\#N/A|###|#1 hits|Err:502|[1]|'=1+1|a, b; c".split('|'),
+  ...'=HYPERLINK("http://a";"b")|+1|@SUM(A1)|-5|-5, +5|\\=x|\\\\+y|= '.split('|'),
 ];
 
 test('odd titles, descriptions and tags of an export are read unchanged', async () => {
-  const rows = ODD.map((title, index) => {
+  const rows = oddTexts.map((title, index) => {
     const created_at = new Date(Date.UTC(2026, 0, 1) - index).toISOString();
     const fields = { title, description: ` ${title}`, bowl_note: title, tags: [title], created_at };
     return { id: crypto.randomUUID(), ...fields, audio_path: null, cover_image_path: null } as Row;
   });
+  Object.assign(rows[0] ?? {}, { sort_order: -3 });
   const sounds = new Map(rows.map((row) => [row.id, row]));
-  const { rows: read, rejected } = readSheet(await csvOf(soundSheet({ sounds } as Catalogue, new Set())));
+  const sheet = soundSheet({ sounds } as Catalogue, new Set());
+  // A spreadsheet would calculate other cells that begin with these characters.
+  const cells: string[] = parse(sheet).flat();
+  expect(cells.filter((cell) => /^[=+@]|^-./.test(cell))).toEqual(['-3']);
+  const { rows: read, rejected } = readSheet(await csvOf(sheet));
   expect(rejected).toEqual([]);
   const wanted = rows.map(({ title, description, bowl_note, tags, id }) => ({
     key: id,
@@ -214,20 +221,22 @@ test('categories and home sections are validated', async () => {
   expect(rejected.map(textOf)).toEqual([...problemsOf(categories), ...problemsOf(sections)]);
 });
 
-test('a number may have a decimal point or comma, and an ambiguous one is rejected', () => {
-  const read = (hasDecimalCommas: boolean, cells: string) =>
-    cells.split(' ').map((cell) => numberIn(hasDecimalCommas).safeParse(cell).data);
-  expect(read(false, '174.61 174,61 1e3 1.000')).toEqual([174.61, 174.61, 1000, 1]);
-  expect(read(false, '174,610 1,000,000 0x10 Infinity')).toEqual(Array(4).fill(undefined));
-  expect(read(false, `1e999 -1e400 ${'9'.repeat(400)}`)).toEqual(Array(3).fill(undefined));
-  expect(read(true, '-1,5 1.000 12.345.678')).toEqual([-1.5, undefined, undefined]);
+test('a number has a decimal point or the decimal mark of its sheet, and an ambiguous one is rejected', () => {
+  const read = (mark: DecimalMark, cells: string) =>
+    cells.split(' ').map((cell) => numberIn(mark).safeParse(cell).data);
+  expect(read('.', '174.61 1e3 1.000 -5 .5')).toEqual([174.61, 1000, 1, -5, 0.5]);
+  expect(read(',', '174,61 174.61 -1,5')).toEqual([174.61, 174.61, -1.5]);
+  const noNumbers = '174,61 1,000 0x10 Infinity 1e999 -1e400'.split(' ').concat('9'.repeat(400));
+  expect(read('.', noNumbers.join(' '))).toEqual(noNumbers.map(() => undefined));
+  expect(read(',', '1.000 12.345.678 1,000 1,000,000')).toEqual(Array(4).fill(undefined));
 });
 
-test('booleans are read in common languages of Excel, and as marks of checkboxes', () => {
-  const words = 'WAHR FALSCH VERDADERO FALSO TOSI EPÄTOSI ИСТИНА ЛОЖЬ DOĞRU YANLIŞ True false 1 0 yes No t f';
-  const pairs = `${words} checked Unchecked ✓ ✗ ✔\ufe0f ☐ ☑ ✘ x ❌`;
-  const read = pairs.split(' ').map((cell) => truth.safeParse(cell.normalize('NFD')).data);
-  expect(read).toEqual(read.map((_, index) => index % 2 === 0));
+test('booleans are read in English, and as marks of checkboxes', () => {
+  const pairs = 'TRUE FALSE True false 1 0 yes No Y n t f on Off checked Unchecked ✓ ✗ ✔\ufe0f ☐ ☑ ✘ x ❌'.split(' ');
+  const read = (cell: string) => truth.safeParse(cell).data;
+  expect(pairs.map(read)).toEqual(pairs.map((_, index) => index % 2 === 0));
+  const others = ['WAHR', 'vrai', 'ИСТИНА', '2', 'maybe'];
+  expect(others.map(read)).toEqual(others.map(() => undefined));
 });
 
 test('a creation time is read in ISO 8601 and in the form of Postgres', () => {

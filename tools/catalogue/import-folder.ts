@@ -10,8 +10,8 @@ import { listStored } from './project/storage.ts';
 import { type Connection, connect, projectOf } from './project/supabase.ts';
 import { type Folder, openFolder } from './read/folder.ts';
 import { gather } from './read/gather.ts';
-import { readSheet, SHEET } from './read/sheet.ts';
-import { COMMON_EXTENSIONS } from './read/walk.ts';
+import { readSheet, soundFile } from './read/sheet.ts';
+import { commonExtensions } from './read/walk.ts';
 import type { Settings } from './shared/arguments.ts';
 import { abortAtSignals, ask, isTerminal } from './shared/command.ts';
 import { linesOf, print } from './shared/print.ts';
@@ -34,7 +34,7 @@ export async function importFolder(settings: Settings, env: NodeJS.ProcessEnv): 
   const connection = connect(project, interruption.signal);
   const planned = await makePlan(contents, memory, settings, connection);
   if (planned.steps.length + planned.rejected.length + planned.parts.length === 0) {
-    const kinds = `${COMMON_EXTENSIONS} and other audio files`;
+    const kinds = `${commonExtensions} and other audio files`;
     console.log(`No recordings were found in ${printable(folder)}: the import looks for ${kinds}.`);
     print(linesOf('note', planned.notes));
     return true;
@@ -60,29 +60,21 @@ async function makePlan(
   const { folder, source, overwrite } = settings;
   if (!csv && memory.sheet)
     throw new ImportError(
-      `${folder} has no ${SHEET}, and the last import of "${source}" had one. Put it back, or add one with the header "file" alone to keep the values of the old one.`,
+      `${folder} has no ${soundFile}, and the last import of "${source}" had one. Put it back, or add one with the header "file" alone to keep the values of the old one.`,
     );
   const { client } = connection;
-  const catalogue = await readCatalogue(client);
+  const catalogue = await readCatalogue(client, settings['dry-run']);
   const rejected: Problem[] = [];
   const { parts, categories } = planCategories(categoryCsv, catalogue.categories, overwrite, rejected);
   if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
 
   const sheet = csv ? readSheet(csv) : { rows: [], rejected: [] };
-  if (settings['dry-run']) catalogue.measurements.store = undefined;
   const gathered = await gather(found, sheet, categories, catalogue);
   rejected.push(...gathered.rejected);
-  const identity = identify(gathered.sounds, source, catalogue, (file) => found.recordings.has(file));
+  const identity = identify(gathered.sounds, source, catalogue, found);
   const sounds = gathered.sounds.filter((sound) => !identity.copies.has(sound));
-  const mayAsk = isTerminal && !settings.yes && !settings['dry-run'];
-  const assigned = await assignCategories(sounds, {
-    source,
-    categories,
-    known: identity.known,
-    answers: memory.answers,
-    ask: mayAsk ? ask : undefined,
-    make: settings['make-categories'],
-  });
+  const make = settings['make-categories'];
+  const assigned = assignCategories(sounds, { source, categories, known: identity.known, make });
   keepStoredNames(identity, catalogue);
   const files = sounds.flatMap(({ audio, picture }) => [audio, picture]).filter((file) => file !== undefined);
   const stored = await listStored(client, files);
@@ -108,7 +100,7 @@ async function isConfirmed(settings: Settings, { steps, parts }: Plan): Promise<
     throw new ImportError(
       'There is no terminal to confirm in. Add --yes to import, or --dry-run to see the plan only.',
     );
-  const answer = await ask('Import? [y/N] ');
+  const answer = await ask('Import? (yes/no) ');
   if (/^y(es)?$/i.test(answer.trim())) return true;
   console.log('Nothing was imported.');
   return false;

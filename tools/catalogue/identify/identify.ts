@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { type Catalogue, type Imported, newRecord, type Place } from '../project/catalogue.ts';
 import { openStored } from '../project/storage.ts';
+import type { Found } from '../read/walk.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { checksumIn, storagePath } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
@@ -22,13 +23,13 @@ export interface Identity {
 /**
  * Identifies sounds by their id, otherwise by the audio of their recording, wherever it lies, otherwise by their place.
  * @param source name of the folder
- * @param isThere whether the folder has a recording with this name
+ * @param found files of the folder, also those that were rejected
  */
 export function identify(
   sounds: Sound[],
   source: string,
   catalogue: Catalogue,
-  isThere: (file: string) => boolean,
+  found: Pick<Found, 'recordings' | 'inCloud'>,
 ): Identity {
   const { audioOf } = catalogue.measurements;
   const ofAudio = ({ audio }: Sound) => audioOf(audio?.checksum);
@@ -70,8 +71,9 @@ export function identify(
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined], others);
   const copies = copiesIn(candidates, known, ofAudio);
   // A recording may have been rejected but still be in the folder.
-  const isUnread = ({ file, key }: Place) =>
-    file !== undefined && !key && isThere(file) && !sounds.some((sound) => sound.file === file);
+  const isRejected = ({ file = '', key }: Place) =>
+    !key && found.recordings.has(file) && !sounds.some((sound) => sound.file === file);
+  const isUnread = (place: Place) => isRejected(place) || found.inCloud.has(place.file ?? '');
   const gone = records.flatMap(({ sound_id: id, places }) => {
     const place = places.find((each) => each.source === source);
     return place && !claimed.has(id) && !isUnread(place) ? [{ id, place }] : [];
@@ -83,7 +85,7 @@ const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 
   JSON.stringify([source, file, key]);
 const keysOf = ({ places }: Imported) => places.map(({ key = '' }) => key);
 
-/** Returns whether a sound of the catalogue has the audio of a recording in the folder. */
+/** Tells whether a sound of the catalogue has the audio of a recording in the folder. */
 export const hasAudio = ({ checksum }: Imported, { audio }: Sound, { audioOf }: Catalogue['measurements']) =>
   checksum !== null && audioOf(checksum) === audioOf(audio?.checksum);
 

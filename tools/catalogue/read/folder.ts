@@ -4,9 +4,9 @@ import mime from 'mime';
 import { ImportError, type Problem } from '../shared/problems.ts';
 import { oneOrMany } from '../shared/text.ts';
 import { readCsv } from './csv.ts';
-import { MANIFEST, readManifest } from './manifest.ts';
-import { SHEET } from './sheet.ts';
-import { CATEGORY_SHEET, SECTION_SHEET } from './structure-sheets.ts';
+import { manifestFile, readManifest } from './manifest.ts';
+import { soundFile } from './sheet.ts';
+import { categoryFile, sectionFile } from './structure-sheets.ts';
 import { walk } from './walk.ts';
 
 export type Folder = Awaited<ReturnType<typeof openFolder>>;
@@ -21,7 +21,10 @@ export async function openFolder(folder: string) {
   if (!there?.isDirectory()) throw new ImportError(`There is no folder ${folder}. Correct its path.`);
   const found = await walk(folder, await readManifest(folder));
   const { sheets, others, notes } = found;
-  const names = [SHEET, CATEGORY_SHEET, SECTION_SHEET].map((name) =>
+  const needed = [manifestFile, soundFile, categoryFile, sectionFile];
+  const away = [...found.inCloud].find((file) => needed.includes(file.toLowerCase()));
+  if (away) throw new ImportError(`${away} is in iCloud only. Download it in the Finder, then run the import again.`);
+  const names = [soundFile, categoryFile, sectionFile].map((name) =>
     sheets.includes(name) ? name : sheets.find((file) => file.toLowerCase() === name),
   );
   const [sounds, categories, sections] = await Promise.all(
@@ -32,15 +35,15 @@ export async function openFolder(folder: string) {
 }
 
 function whyUnread(file: string): string {
-  if (!/\.csv$/i.test(file)) return `Not read. Save it as "CSV UTF-8", as ${SHEET} at the top of the folder.`;
+  if (!/\.csv$/i.test(file)) return `Not read. Save it as "CSV UTF-8", as ${soundFile} at the top of the folder.`;
   if (file.includes('/'))
-    return `Not read: only ${SHEET} at the top of the folder is used. Move its lines there, with the path of each file.`;
-  return `Not read: only ${SHEET} is used. Rename it, or move its lines there.`;
+    return `Not read: only ${soundFile} at the top of the folder is used. Move its lines there, with the path of each file.`;
+  return `Not read: only ${soundFile} is used. Rename it, or move its lines there.`;
 }
 
 /** Counts the files that are not used, by extension. */
 function notesAbout(others: string[]): Problem[] {
-  const files = others.filter((file) => file !== MANIFEST);
+  const files = others.filter((file) => file !== manifestFile);
   const kinds = Map.groupBy(files, (file) => posix.extname(file).toLowerCase());
   return [...kinds].map(([extension, same]) => ({
     where: oneOrMany(same, `${extension || 'no extension'} (${same.length} files)`),

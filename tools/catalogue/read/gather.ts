@@ -5,18 +5,18 @@ import { showBar } from '../shared/print.ts';
 import { asRejected, type Problem, Rejected } from '../shared/problems.ts';
 import type { Sound } from '../shared/sound.ts';
 import { oneOrMany } from '../shared/text.ts';
-import { INSTALL_FFMPEG } from './measure.ts';
+import { installFfmpeg } from './measure.ts';
 import { nameOfPicture, pictureOf } from './picture.ts';
 import { type Recording, readRecording } from './recording.ts';
-import { SHEET, type Sheet, type SheetRow, usableRows } from './sheet.ts';
+import { type Sheet, type SheetRow, soundFile, usableRows } from './sheet.ts';
 import type { Found, FoundFile } from './walk.ts';
 
 /** Formats that iPhones do not play. */
-const FOREIGN = /^audio\/(ogg|opus|webm)$/;
-const FOREIGN_NOTE = 'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that run there.';
-const FACTS_NOTE = `Without ffmpeg, loudness and waveform are missing, and lengths may be wrong. ${INSTALL_FFMPEG}`;
-const LEFT_NOTE = `Not imported: no sound had it at the last export. For a new sound, add a line to ${SHEET}.`;
-const PICTURE_NOTE =
+const foreignTypes = /^audio\/(ogg|opus|webm)$/;
+const foreignNote = 'iPhones do not play Ogg, Opus and WebM. Export as .m4a or .mp3 for apps that run there.';
+const factsNote = `Without ffmpeg, loudness and waveform are missing, and lengths may be wrong. ${installFfmpeg}`;
+const leftNote = `Not imported: no sound had it at the last export. For a new sound, add a line to ${soundFile}.`;
+const pictureNote =
   'Not used: no recording in its folder has the same name. Rename it to that of a recording, or to "cover".';
 
 /**
@@ -29,7 +29,8 @@ export async function gather(
   categories: Pick<Category, 'slug' | 'name'>[],
   { limits, measurements }: Pick<Catalogue, 'limits' | 'measurements'>,
 ) {
-  const { usable, rejected, unusable } = usableRows(sheet, found.recordings, categories);
+  const rowsThere = sheet.rows.filter(({ file = '' }) => !found.inCloud.has(file));
+  const { usable, rejected, unusable } = usableRows({ ...sheet, rows: rowsThere }, found.recordings, categories);
   const rows = Map.groupBy(usable, ({ file }) => file);
   const isLeft = ([file, { exported }]: [string, FoundFile]) => exported !== undefined && !rows.has(file);
   const all = [...found.recordings].filter(([file]) => rows.has(file) || !unusable.has(file));
@@ -52,15 +53,15 @@ export async function gather(
   const outcomes = await queue.addAll(recordings.map((each) => () => read(each))).finally(progress.close);
   process.off('SIGINT', end);
   const silent = await Promise.all((rows.get(undefined) ?? []).map((row) => soundOf(row, undefined, found, limits)));
-  const foreign = recordings.filter(([, { type }]) => FOREIGN.test(type)).map(([file]) => file);
+  const foreign = recordings.filter(([, { type }]) => foreignTypes.test(type)).map(([file]) => file);
   return {
     sounds: [...outcomes.filter((outcome) => Array.isArray(outcome)).flat(), ...silent],
     rejected: [...found.rejected, ...rejected, ...outcomes.filter((outcome) => 'reason' in outcome)],
     notes: [
-      ...noteAbout(foreign, FOREIGN_NOTE),
-      ...noteAbout(unmeasured, FACTS_NOTE),
-      ...all.filter(isLeft).map(([where]) => ({ where, reason: LEFT_NOTE })),
-      ...unusedPictures(found, sheet).map((where) => ({ where, reason: PICTURE_NOTE })),
+      ...noteAbout(foreign, foreignNote),
+      ...noteAbout(unmeasured, factsNote),
+      ...all.filter(isLeft).map(([where]) => ({ where, reason: leftNote })),
+      ...unusedPictures(found, sheet).map((where) => ({ where, reason: pictureNote })),
     ],
   };
 }

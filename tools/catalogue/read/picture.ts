@@ -3,13 +3,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { fileTypeFromBuffer, fileTypeFromFile, supportedMimeTypes } from 'file-type';
 import mime from 'mime';
-import { type IPicture, parseFile, selectCover } from 'music-metadata';
+import { type IPicture, selectCover } from 'music-metadata';
 import sharp from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
 import type { Facts } from '../shared/fields.ts';
 import { type BucketLimits, checksumOf, type LocalFile, requireLimits } from '../shared/local-file.ts';
 import { storagePath, storedExtension } from '../shared/paths.ts';
 import { Rejected } from '../shared/problems.ts';
+import { parseRecording } from './appended-tag.ts';
 import type { Recording } from './recording.ts';
 import type { Found } from './walk.ts';
 
@@ -81,7 +82,7 @@ async function embeddedPicture(
   const picture = { bucket, path, type, size, checksum, source, changedMs };
   const facts = await placeholderOf({ ...picture, extract: () => Promise.resolve(data) });
   // Read the picture again for the upload, because those of all recordings may not fit into memory.
-  const extract = async () => selectCover((await parseFile(source)).common.picture)?.data ?? new Uint8Array();
+  const extract = async () => selectCover((await parseRecording(source)).common.picture)?.data ?? new Uint8Array();
   return { ...picture, facts, extract };
 }
 
@@ -99,7 +100,7 @@ async function requireType(file: string, source: string, type: string): Promise<
 const coverIn = (file: string) => posix.join(posix.dirname(file), 'cover');
 
 /** Edge of a thumbnail in pixels, which `GET /config` returns to apps. */
-const EDGE = 256;
+const thumbnailEdge = 256;
 
 /** Opens a picture, turned by the orientation in its EXIF data. Tolerates damage that browsers tolerate. */
 const open = (content: Uint8Array) => sharp(content, { failOn: 'none' }).rotate();
@@ -113,11 +114,11 @@ const contentOf = ({ extract, source }: LocalFile) => extract?.() ?? readFile(so
 /** Returns the thumbnail of a picture, stored beside it. The content is only made for the upload. */
 export const thumbnailOf = (picture: LocalFile): LocalFile => ({
   ...picture,
-  path: `${picture.path}.${EDGE}.webp`,
+  path: `${picture.path}.${thumbnailEdge}.webp`,
   type: 'image/webp',
   extract: async () =>
     open(await contentOf(picture))
-      .resize(EDGE, EDGE, { fit: 'cover' })
+      .resize(thumbnailEdge, thumbnailEdge, { fit: 'cover' })
       .webp()
       .toBuffer()
       .catch(fail),

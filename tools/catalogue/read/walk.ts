@@ -25,24 +25,27 @@ export interface Found {
   sheets: string[];
   /** Files of other kinds. */
   others: string[];
-  /** Folders that are skipped. */
+  /** Files that macOS has removed from this computer, because they are in iCloud. */
+  inCloud: Set<string>;
+  /** Folders that are skipped, and files in iCloud. */
   notes: Problem[];
   /** Files and folders that cannot be read. */
   rejected: Problem[];
 }
 
 /** Examples for the message about an empty folder. Other audio types are accepted, too. */
-export const COMMON_EXTENSIONS = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .opus, .webm';
+export const commonExtensions = '.mp3, .m4a, .mp4, .aac, .wav, .flac, .ogg, .opus, .webm';
 
 /** Matches playlists, and Speex, which apps do not play. */
-const NO_RECORDING = /\.(m3u8?|pls|spx)$/i;
+const noRecording = /\.(m3u8?|pls|spx)$/i;
 
 /**
  * Finds the files of a folder, of the folders below it, and of linked folders.
  * @param manifest entries of an export, by the names of files in the folder
  */
 export async function walk(folder: string, manifest: Map<string, ExportedFile>): Promise<Found> {
-  const found: Found = { recordings: new Map(), pictures: new Map(), sheets: [], others: [], notes: [], rejected: [] };
+  const files = { recordings: new Map(), pictures: new Map(), sheets: [], others: [], inCloud: new Set<string>() };
+  const found: Found = { ...files, notes: [], rejected: [] };
   const system: string[] = [];
   /** Real paths of the folder and of linked folders. */
   const roots = [await realpath(folder)];
@@ -51,6 +54,10 @@ export async function walk(folder: string, manifest: Map<string, ExportedFile>):
   };
   const look = async (source: string, below: string, isLinked: boolean) => {
     const entries = (await entriesOf(source).catch(reject(`${below || '.'}/`))) ?? [];
+    for (const { name } of entries) {
+      const [, original] = cloudPlaceholder.exec(name.normalize('NFC')) ?? [];
+      if (original !== undefined) found.inCloud.add(posix.join(below, original));
+    }
     for (const { name, isText, entry } of entries.filter((each) => !isHidden(each.name))) {
       const file = posix.join(below, name.normalize('NFC'));
       if (isText) await visit(entry, join(source, name), file, isLinked).catch(reject(file));
@@ -61,27 +68,31 @@ export async function walk(folder: string, manifest: Map<string, ExportedFile>):
     const isLink = entry.isSymbolicLink();
     const target = isLink ? await stat(source) : entry;
     if (!target.isDirectory()) return addFile(file, { source, isLink: isLink || isLinked }, manifest.get(file), found);
-    if (SYSTEM_FOLDER.test(posix.basename(file))) return void system.push(`${file}/`);
+    if (systemFolder.test(posix.basename(file))) return void system.push(`${file}/`);
     if (!isLink) return await look(source, file, isLinked);
     const real = await realpath(source);
     if (roots.some((other) => isWithin(real, other) || isWithin(other, real)))
-      return void found.notes.push({ where: `${file}/`, reason: `Not read: it is a link to ${real}, ${OVERLAP}` });
+      return void found.notes.push({ where: `${file}/`, reason: `Not read: it is a link to ${real}, ${overlap}` });
     roots.push(real);
     await look(source, file, true);
   };
   await look(folder, '', false);
+  found.notes.push(...[...found.inCloud].map((file) => ({ where: file, reason: onlyInCloud })));
   const where = oneOrMany(system, `${system[0]} (${system.length} folders)`);
-  if (system.length > 0) found.notes.push({ where, reason: SKIPPED });
+  if (system.length > 0) found.notes.push({ where, reason: skipped });
   return found;
 }
 
 const isWithin = (folder: string, other: string) => join(folder, sep).startsWith(join(other, sep));
-const SKIPPED = 'Skipped: recycle bins, snapshots and other folders of a NAS or an operating system are not imported.';
-const TAKEN = 'Another file has this name, with its accents written in another form of Unicode. Rename one.';
-const OVERLAP = 'which overlaps with a folder that is read. Replace the link by the files, or remove it.';
+/** Matches the file that macOS leaves in the place of one that is only in iCloud. */
+const cloudPlaceholder = /^\.(.+)\.icloud$/;
+const onlyInCloud = 'Not read: it is in iCloud only. Download it in the Finder, then run the import again.';
+const skipped = 'Skipped: recycle bins, snapshots and other folders of a NAS or an operating system are not imported.';
+const taken = 'Another file has this name, with its accents written in another form of Unicode. Rename one.';
+const overlap = 'which overlaps with a folder that is read. Replace the link by the files, or remove it.';
 
 /** Folders of NAS devices, Windows, macOS and Linux for deleted files, snapshots, thumbnails and the like. */
-const SYSTEM_FOLDER = new RegExp(
+const systemFolder = new RegExp(
   `^(${[
     '[#@~$](recycle(.bin)?|recently-snapshot|snapshots?|eadir|tmp|gmt-\\d.*|winreagent|extend)',
     '(network )?recycle bin( \\d+)?|recycler|trashbox|_nas_recycle_.*|lost\\+found|found\\.\\d{3}',
@@ -93,8 +104,8 @@ const SYSTEM_FOLDER = new RegExp(
 /** Tells whether operating systems hide a file of this name. */
 const isHidden = (name: string) => /^\.|^((eh)?thumbs\.db|desktop\.ini|icon\r)$/i.test(name);
 
-/** Returns whether an import skips a file or folder by its name. */
-export const isSkipped = (name: string) => isHidden(name) || SYSTEM_FOLDER.test(name);
+/** Tells whether an import skips a file or folder by its name. */
+export const isSkipped = (name: string) => isHidden(name) || systemFolder.test(name);
 
 function addFile(
   file: string,
@@ -105,9 +116,9 @@ function addFile(
   const type = exported?.type ?? typeOf(file);
   const found = { ...where, type, ...(exported && { exported }) };
   if (isSheet(posix.basename(file))) sheets.push(file);
-  else if (recordings.has(file) || pictures.has(file)) rejected.push({ where: file, reason: TAKEN });
+  else if (recordings.has(file) || pictures.has(file)) rejected.push({ where: file, reason: taken });
   else if (exported) (exported.bucket === 'audio' ? recordings : pictures).set(file, found);
-  else if (type.startsWith('audio/') && !NO_RECORDING.test(file)) recordings.set(file, found);
+  else if (type.startsWith('audio/') && !noRecording.test(file)) recordings.set(file, found);
   else if (type.startsWith('image/')) pictures.set(file, found);
   else others.push(file);
 }

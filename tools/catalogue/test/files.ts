@@ -30,6 +30,15 @@ export function mp3With(
   return Buffer.concat([header, body, ...Array(20).fill(mp3Frame), unique, mp3Frame.subarray(116)]);
 }
 
+/** Returns an MP3 with these ID3v2.4 frames in a tag at its end, before an ID3v1 tag. */
+export function mp3Ending(frames: [id: string, content: Buffer][]): Buffer {
+  const [tagged, plain] = [mp3With(frames), mp3With([])];
+  const tag = tagged.subarray(0, tagged.length - plain.length + 10);
+  tag.writeUInt8(0x10, 5); // has a footer
+  const footer = Buffer.concat([Buffer.from('3DI'), tag.subarray(3, 10)]);
+  return Buffer.concat([plain.subarray(10), tag, footer, Buffer.from('TAG'.padEnd(128, '\0'))]);
+}
+
 /** Encodes a number in four bytes of seven bits. */
 const syncSafe = (value: number) => Buffer.from([21, 14, 7, 0].map((shift) => (value >> shift) & 0x7f));
 

@@ -7,7 +7,7 @@ import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
 import { importFolder as runImport } from '../import-folder.ts';
-import { Measurements } from '../project/measurements.ts';
+import { createMeasurements } from '../project/measurements.ts';
 import { limitsOf } from '../project/storage.ts';
 import { connect, projectOf } from '../project/supabase.ts';
 import { openFolder } from '../read/folder.ts';
@@ -35,7 +35,11 @@ export async function addFiles(folder: string, files: Files): Promise<void> {
 }
 
 /** Project of an import. @property port port of `npm run dev` */
-export type Target = { apiUrl: string; secretKey: string; port?: number };
+export interface Target {
+  apiUrl: string;
+  secretKey: string;
+  port?: number;
+}
 
 export const envOf = ({ apiUrl, secretKey, port }: Target) => ({
   SUPABASE_URL: apiUrl,
@@ -82,7 +86,7 @@ export const importFolder = (folder: string, ...args: string[]) => importInto(in
 export async function readFolder(folder: string) {
   const { found, sounds, notes } = await openFolder(folder);
   const { client } = connect(projectOf(envOf(inject('stack'))), new AbortController().signal);
-  const measurements = new Measurements();
+  const measurements = createMeasurements();
   const limits = { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') };
   const sheet = sounds ? readSheet(sounds) : { rows: [], rejected: [] };
   const gathered = await gather(found, sheet, [{ slug: 'calm', name: 'Calm' }], { limits, measurements });

@@ -9,7 +9,7 @@ import { test } from '../../../test/support/test.ts';
 import { assignCategories } from '../identify/categories.ts';
 import { avoidTakenNames } from '../identify/identify.ts';
 import { type Imported, newRecord } from '../project/catalogue.ts';
-import { Measurements } from '../project/measurements.ts';
+import { createMeasurements } from '../project/measurements.ts';
 import type { Category } from '../shared/fields.ts';
 import type { Sound } from '../shared/sound.ts';
 import { mp3With, picture, song, titled } from './files.ts';
@@ -134,6 +134,23 @@ test('an import recognizes a sound by its audio, whatever its tags, name and fol
   expect(await sounds()).toEqual(after);
 });
 
+test('a recording that is in iCloud only has a note, and its sound is not reported as gone', async ({ sql }) => {
+  const files = { '@/a.wav': tone(), '@/b.wav': tone(), '@/cover.jpg': await picture() };
+  const { path, next, sounds } = await imported(sql, { ...files, 'sounds.csv': 'file,key,title\n@/a.wav,x,Rain\n' });
+  const before = await sounds();
+  for (const name of ['a.wav', 'b.wav', 'cover.jpg']) await rename(path(name), path(`.${name}.icloud`));
+  const { code, stdout } = await next({ '@/c.wav': tone() });
+  expect(code).toBe(0);
+  for (const name of ['a.wav', 'b.wav', 'cover.jpg'])
+    expect(stdout).toMatch(
+      new RegExp(`note +\\S+/${name} +Not read: it is in iCloud only\\. Download it in the Finder`),
+    );
+  expect(stdout).not.toContain('No longer in the folder');
+  expect((await sounds()).slice(1)).toEqual(before);
+  const reading = readFiles({ '.Sounds.csv.icloud': '', 'a.wav': tone() });
+  await expect(reading).rejects.toThrow(/^Sounds\.csv is in iCloud only\. Download it/);
+});
+
 test('keys distinguish sounds that share a recording or have none', async ({ sql }) => {
   const sheet = (name: string, key: string, title: string) =>
     `file,key,title,category\n@/${name},${key},First,\n@/${name},short,${title},@\n,,Silence,@\n,,Nothing yet,@\n`;
@@ -167,7 +184,7 @@ test('a file in Storage with the same name but other content is neither used nor
       sounds,
       stored,
       { known },
-      { measurements: new Measurements() },
+      { measurements: createMeasurements() },
     );
     return sounds.flatMap(({ audio, picture }) => [audio?.path, picture?.path]);
   };
@@ -183,41 +200,42 @@ test('a file in Storage with the same name but other content is neither used nor
 });
 
 /** Assigns categories to new sounds with these names. @returns the slug of each, the new categories and the notes */
-async function assign(names: string[], categories: Category[], make = false) {
+function assign(names: string[], categories: Category[], make = false) {
   const noFile = { audio: undefined, picture: undefined, createdAt: undefined };
   const sounds = names.map((file): Sound => {
     return { file, key: '', fields: {}, sheetFields: {}, isLink: false, notes: [], ...noFile };
   });
-  const circumstances = { source: 'x', categories, known: new Map(), answers: {}, ask: undefined, make };
-  const assigned = await assignCategories(sounds, circumstances);
+  const circumstances = { source: 'x', categories, known: new Map(), make };
+  const assigned = assignCategories(sounds, circumstances);
   return { ...assigned, slugs: sounds.map(({ fields }) => fields.category) };
 }
 
-test('a category is found by the slug or name of the folder, or a note says that there is none', async () => {
+test('a category is found by the slug or name of the folder, or a note says that there is none', () => {
   const row = { description: null, sort_order: 0, is_active: true };
   const calm = { ...row, id: '1', slug: 'calm', name: 'Calm nights', parent_id: null };
   const deep = { ...row, id: '2', slug: 'deep', name: 'Deep', parent_id: '1' };
   const soft = { ...row, id: '3', slug: 'soft-rain', name: 'Leise', parent_id: null };
   const found = ['calm/a.wav', 'calm/Deep/c.wav', 'CALM NIGHTS/x/b.wav', 'deep/d.wav', 'Soft rain/h.wav'];
-  const { slugs, notes } = await assign([...found, 'e.wav', 'new/f.wav', 'new/g.wav'], [calm, deep, soft]);
+  const { slugs, notes } = assign([...found, 'e.wav', 'new/f.wav', 'new/g.wav'], [calm, deep, soft]);
   expect(slugs).toEqual(['calm', 'deep', 'calm', 'deep', 'soft-rain', undefined, undefined, undefined]);
-  const reason = 'No category has the slug or name "new". Add --make-categories to make it.';
+  const remedy = 'Add --make-categories to make it, or enter another in the column "category" of sounds.csv.';
+  const reason = `No category has the slug or name "new". ${remedy}`;
   expect(notes).toEqual([{ where: 'new/ (2 files)', reason }]);
-  expect((await assign(['deep/d.wav'], [calm, deep], true)).slugs).toEqual(['deep']);
+  expect(assign(['deep/d.wav'], [calm, deep], true).slugs).toEqual(['deep']);
 });
 
-test('folders whose names result in the same slug become separate categories', async () => {
+test('folders whose names result in the same slug become separate categories', () => {
   const folders = ['睡眠 1', '冥想 1', '1', '1++', 'Ärger 1', 'aerger 1'];
   const names = folders.flatMap((folder) => [`${folder}/a.wav`, `Top/${folder}/b.wav`]);
-  const { made, slugs } = await assign(names, [], true);
+  const { made, slugs } = assign(names, [], true);
   const tops = made.filter(({ parent_id }) => parent_id === null).map(({ name }) => name);
   const subs = made.filter(({ parent_id }) => parent_id !== null).map(({ name }) => name);
   expect([tops.sort(), subs.sort()]).toEqual([['Top', ...folders].sort(), folders.toSorted()]);
   expect(new Set(made.map(({ slug }) => slug)).size).toBe(made.length);
   expect(new Set(slugs).size).toBe(names.length);
   // The slug "1" would match a folder "1" in a later import.
-  expect((await assign(['睡眠 1/a.wav'], [], true)).slugs[0]).toMatch(/^1-[0-9a-f]{8}$/);
-  expect(await assign(names, made, true)).toEqual({ made: [], notes: [], slugs });
+  expect(assign(['睡眠 1/a.wav'], [], true).slugs[0]).toMatch(/^1-[0-9a-f]{8}$/);
+  expect(assign(names, made, true)).toEqual({ made: [], notes: [], slugs });
 });
 
 test('--make-categories makes intentions and sub-intentions from folders', async ({ sql }) => {

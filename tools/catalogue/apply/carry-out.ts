@@ -17,7 +17,7 @@ export interface Outcome {
 }
 
 /** Gap between the creation times of new sounds, so that their order stays if the database moves one time. */
-const MS_APART = 10;
+const msApart = 10;
 
 /**
  * Carries out a plan. Uploads the files of a sound before it writes the row, so that apps never see a sound without
@@ -46,7 +46,7 @@ export async function carryOut(connection: Connection, steps: Step[], started: D
     if (signal.aborted || outcome.stopped !== undefined) return;
     const { id, row, write, facts, uploads, remember } = step;
     // Lists begin with the newest sound, so the first file gets the latest time.
-    const created_at = step.createdAt ?? new Date(started.getTime() - index * MS_APART).toISOString();
+    const created_at = step.createdAt ?? new Date(started.getTime() - index * msApart).toISOString();
     try {
       for (const file of uploads) await send(file);
       if (step.action === 'create') await insertSound(client, { ...write, ...facts, id, created_at });

@@ -1,7 +1,7 @@
 import { isChanging, type Plan, type Step } from '../plan/plan.ts';
 import { titleOf } from '../plan/structure.ts';
 import { isTerminal } from '../shared/command.ts';
-import { COLUMNS, columnsOf } from '../shared/fields.ts';
+import { columnNames, columnsOf } from '../shared/fields.ts';
 import { type Line, linesOf, print, showBar } from '../shared/print.ts';
 import { nameOf } from '../shared/sound.ts';
 import { megabytes, oneOrMany, plural, printable } from '../shared/text.ts';
@@ -10,7 +10,7 @@ import type { Outcome } from './carry-out.ts';
 function describe({ action, write, facts, row, uploads }: Step): string {
   if (action === 'create') return `${write.title} (${write.category ?? 'no category'})`;
   const columns = columnsOf(write).map((column) =>
-    column === 'title' ? `"${row?.title}" becomes "${write.title}"` : COLUMNS[column],
+    column === 'title' ? `"${row?.title}" becomes "${write.title}"` : columnNames[column],
   );
   if (columns.length > 0) return columns.join(', ');
   if (facts) return 'loudness, waveform or placeholder';
@@ -21,8 +21,10 @@ function describe({ action, write, facts, row, uploads }: Step): string {
 export function report(plan: Plan, outcome?: Outcome): void {
   const { steps } = plan;
   const changing = steps.filter((step) => isChanging(step) && outcome?.done.has(step) !== false);
-  const words = outcome ? ({ create: 'made', update: 'updated' } as const) : WORDS;
-  const changes = changing.map((step): Line => [words[step.action as keyof typeof WORDS], step.file, describe(step)]);
+  const words = outcome ? ({ create: 'made', update: 'updated' } as const) : planWords;
+  const changes = changing.map(
+    (step): Line => [words[step.action as keyof typeof planWords], step.file, describe(step)],
+  );
   const rejected = [...plan.rejected, ...(outcome?.rejected ?? [])];
   const remarks = [...steps.flatMap(remarksOf), ...linesOfParts(plan, false), ...linesOf('note', plan.notes)];
   if (outcome) console.log();
@@ -52,14 +54,14 @@ export function report(plan: Plan, outcome?: Outcome): void {
   );
 }
 
-const WORDS = { create: 'new', update: 'update' } as const;
+const planWords = { create: 'new', update: 'update' } as const;
 const isLeftAlone = ({ leftAlone }: Step) => leftAlone.length > 0;
 
 function linesOfParts({ parts }: Plan, isChanged: boolean): Line[] {
   const listed = parts.filter((part) => (isChanged ? isChanging(part) : part.action === 'left alone'));
   const reason = isChanged ? '' : ': the project has another; --overwrite would replace it';
   return listed.map((part) => [
-    WORDS[part.action as 'create'] ?? 'left alone',
+    planWords[part.action as 'create'] ?? 'left alone',
     part.where,
     `${titleOf(part)}${reason}`,
   ]);
@@ -94,13 +96,13 @@ function uploadsOf(steps: Step[]) {
 }
 
 /** Bytes that the progress bar counts for the row of a sound, because writing rows takes time, too. */
-const STEP_BYTES = 20_000;
+const stepBytes = 20_000;
 
 /** Shows the progress of an import: a bar in a terminal, otherwise a line for each sound that changes. */
 export function showProgress(steps: Step[]) {
   const changing = steps.filter(isChanging);
   const count = changing.length;
-  const total = uploadsOf(changing).bytes + count * STEP_BYTES;
+  const total = uploadsOf(changing).bytes + count * stepBytes;
   let done = 0;
   const bar = showBar(total, '{done} of {count} | {rate} | {eta_formatted} left | {file}', { done, count, file: '' });
   return {
@@ -109,7 +111,7 @@ export function showProgress(steps: Step[]) {
     end(step: Step, outcome?: 'rejected') {
       if (!isChanging(step)) return;
       done += 1;
-      if (isTerminal) bar.add(STEP_BYTES, { done, file: printable(step.file) });
+      if (isTerminal) bar.add(stepBytes, { done, file: printable(step.file) });
       else console.log(`${done}/${count}  ${printable(`${step.file}: ${outcome ?? describe(step)}`)}`);
     },
     close: bar.close,

@@ -10,10 +10,10 @@ import type { LocalFile } from '../shared/local-file.ts';
 import { ImportError, Rejected } from '../shared/problems.ts';
 
 /** Cache time of a file: one year, because the content of a path never changes. */
-const CACHE_SECONDS = String(365 * 24 * 60 * 60);
+const cacheSeconds = String(365 * 24 * 60 * 60);
 
 /** Supabase recommends resumable uploads above this size, and requires parts of exactly this size. */
-const PART_BYTES = 6 * 1024 * 1024;
+const partBytes = 6 * 1024 * 1024;
 
 /**
  * Uploads a file to its bucket. Sends a large file in parts, so that the next run can continue an interrupted upload.
@@ -28,8 +28,8 @@ export async function uploadFile(
   const { source, changedMs, size, extract } = file;
   const { mtimeMs } = await stat(source);
   if (mtimeMs !== changedMs) throw new Rejected('It was changed during the import. Run the import again.');
-  if (size > PART_BYTES && !extract) return await uploadInParts(connection, file, onProgress);
-  await put(connection.client, file, await (extract?.() ?? readFile(source)), CACHE_SECONDS);
+  if (size > partBytes && !extract) return await uploadInParts(connection, file, onProgress);
+  await put(connection.client, file, await (extract?.() ?? readFile(source)), cacheSeconds);
   onProgress(size);
 }
 
@@ -48,8 +48,8 @@ async function uploadInParts(
   const options: UploadOptions = {
     endpoint: `${url}/storage/v1/upload/resumable`,
     headers: { apikey: secretKey, authorization: `Bearer ${secretKey}`, 'x-upsert': 'true' },
-    metadata: { bucketName: bucket, objectName: path, contentType: type, cacheControl: CACHE_SECONDS },
-    chunkSize: PART_BYTES,
+    metadata: { bucketName: bucket, objectName: path, contentType: type, cacheControl: cacheSeconds },
+    chunkSize: partBytes,
     retryDelays: [500, 1000, 2000, 4000],
     onShouldRetry: (error) => {
       const status = error.originalResponse?.getStatus() ?? 0;

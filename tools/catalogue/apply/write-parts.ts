@@ -27,7 +27,7 @@ export async function writeParts(client: SupabaseClient, parts: Part[], ids: Map
 }
 
 /** Distance between the positions of two sounds, so that an admin can insert others between them. */
-const GAP = 10;
+const gap = 10;
 
 /** Writes a home section and replaces its sounds. @throws Rejected if no sound has one of the keys */
 async function writeSection(
@@ -39,7 +39,7 @@ async function writeSection(
     const sound_id = ids.get(key) ?? key;
     if (!isId(sound_id))
       throw new Rejected(`No sound has the key "${key}". Correct it, or take it out of the section.`);
-    return { section_id: section.id, sound_id, position: (index + 1) * GAP };
+    return { section_id: section.id, sound_id, position: (index + 1) * gap };
   });
   await upsertRow(client, 'home_sections', section, 'id');
   const old = client.from('home_section_sounds').delete().eq('section_id', section.id);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Csv } from '../read/csv.ts';
-import { CATEGORY_SHEET, CategoryRow, rowsOf, SECTION_SHEET, SectionRow } from '../read/structure-sheets.ts';
+import { CategoryRow, categoryFile, rowsOf, SectionRow, sectionFile } from '../read/structure-sheets.ts';
 import type { Category, Section } from '../shared/fields.ts';
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
@@ -36,7 +36,7 @@ export function planCategories(
   const parts: Part[] = [];
   for (const { line, row } of rows.toSorted((a, b) => Number(!!a.row.parent) - Number(!!b.row.parent))) {
     const { parent, id, description = null, ...rest } = row;
-    const where = `${CATEGORY_SHEET} line ${line}`;
+    const where = `${categoryFile} line ${line}`;
     const above = categories.find(({ slug }) => slug === parent);
     if (parent && (!above || above.parent_id !== null)) {
       const problem = above ? `"${parent}" is a sub-intention itself` : `No category has the slug "${parent}"`;
@@ -64,6 +64,6 @@ export function planSections(csv: Csv, stored: Section[], overwrite: boolean, re
       created_at: existing?.created_at ?? created_at ?? new Date().toISOString(),
       ...wanted,
     };
-    return { where: `${SECTION_SHEET} line ${line}`, action: actionFor(existing, wanted, overwrite), section };
+    return { where: `${sectionFile} line ${line}`, action: actionFor(existing, wanted, overwrite), section };
   });
 }

@@ -3,7 +3,7 @@ import type { Facts, Fields, Row, Tables } from '../shared/fields.ts';
 import { ImportError, Rejected } from '../shared/problems.ts';
 
 /** Row limit of a response of the data API. */
-const PAGE = 1000;
+const pageSize = 1000;
 
 /**
  * Reads all rows of a table.
@@ -21,11 +21,11 @@ export async function allRows<Name extends keyof Tables>(
   let last = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     // No retries here, because the fetch of this client already retries.
-    const page = client.from(table).select().match(filter).gt(key, last).order(key).limit(PAGE).retry(false);
+    const page = client.from(table).select().match(filter).gt(key, last).order(key).limit(pageSize).retry(false);
     const { data } = await page.throwOnError().then(undefined, readingFailed);
     if (!Array.isArray(data)) return readingFailed(new Error('it is not a list of rows'));
     rows.push(...data);
-    if (data.length < PAGE) return rows;
+    if (data.length < pageSize) return rows;
     last = String(rows.at(-1)?.[key]);
   }
 }
@@ -81,10 +81,10 @@ export function writingFailed(error: unknown, remedy?: string): never {
   throw new Rejected(rejectionOf((error as Error).message, remedy));
 }
 
-const IN_SOUNDS = 'Correct it in the tags of the file or in sounds.csv.';
+const correctSound = 'Correct it in the tags of the file or in sounds.csv.';
 
 /** Explains an error of the database. The names of its constraints say what they require. */
-export function rejectionOf(message: string, remedy = IN_SOUNDS): string {
+export function rejectionOf(message: string, remedy = correctSound): string {
   const rule = / constraint "(\w+)"/.exec(message)?.[1]?.replaceAll('_', ' ');
   const reason = rule ? `The database requires: ${rule}.` : `The database rejects it: ${message}.`;
   return `${reason} ${remedy}`;

@@ -27,7 +27,7 @@ export const filesOf = ({ audio_path, cover_image_path }: Row): Named[] => [
   ...(cover_image_path === null ? [] : [{ bucket: 'covers' as const, path: cover_image_path }]),
 ];
 
-const PAGE = 1000;
+const pageSize = 1000;
 
 /** Looks up files in Storage. @returns all files in their folders, by name */
 export async function listStored(client: SupabaseClient, files: Named[]): Promise<Map<string, StoredFile>> {
@@ -48,7 +48,7 @@ async function listFolder(client: SupabaseClient, bucket: StoredFile['bucket'], 
   const files: StoredFile[] = [];
   let offset = 0;
   for (;;) {
-    const page = { limit: PAGE, offset };
+    const page = { limit: pageSize, offset };
     const { data, error } = await client.storage.from(bucket).list(folder === '.' ? '' : folder, page);
     if (error) throw meaningOf(error) ?? error;
     // Folders have no id, and some files no metadata.
@@ -61,8 +61,8 @@ async function listFolder(client: SupabaseClient, bucket: StoredFile['bucket'], 
           size: metadata?.['size'] ?? 0,
           updatedAt: new Date(updated_at ?? 0),
         });
-    if (data.length < PAGE) return files;
-    offset += PAGE;
+    if (data.length < pageSize) return files;
+    offset += pageSize;
   }
 }
 

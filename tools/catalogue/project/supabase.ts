@@ -31,11 +31,11 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
   return { url: url.replace(/\/+$/, ''), secretKey, remedy: 'Check SUPABASE_URL and the network.' };
 }
 
-const RETRIES = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
+const retryOptions = { retries: 4, factor: 2, minTimeout: 500, randomize: true };
 
 /** Retries with a growing delay, except after an ImportError. */
 export const retry = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
-  pRetry(attempt, { ...RETRIES, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
+  pRetry(attempt, { ...retryOptions, signal, shouldRetry: ({ error }) => !(error instanceof ImportError) });
 
 /** A client and the signal that stops it. */
 export interface Connection {
@@ -45,15 +45,15 @@ export interface Connection {
 }
 
 /** Time limit for a running write after the signal, so that the import learns whether the row was written. */
-const LAST_ROW_MS = 5000;
+const lastRowMs = 5000;
 
 /**
  * Returns a client that retries, with a growing delay, while the project is unavailable or overloaded. Its requests
  * must be idempotent.
  */
-export function connect(project: Project, signal: AbortSignal, retries = RETRIES.retries): Connection {
+export function connect(project: Project, signal: AbortSignal, retries = retryOptions.retries): Connection {
   const overdue = new AbortController();
-  signal.addEventListener('abort', () => setTimeout(() => overdue.abort(signal.reason), LAST_ROW_MS).unref());
+  signal.addEventListener('abort', () => setTimeout(() => overdue.abort(signal.reason), lastRowMs).unref());
   const request: typeof fetch = (input, init) => {
     const isFile = String(input).startsWith(`${project.url}/storage/`);
     const ends = { ...init, signal: isFile ? signal : overdue.signal };
@@ -81,7 +81,7 @@ async function fetchWithRetries(
     return answer;
   };
   try {
-    answer = await pRetry(attempt, { ...RETRIES, retries, signal: init.signal });
+    answer = await pRetry(attempt, { ...retryOptions, retries, signal: init.signal });
   } catch (error) {
     if (init.signal.aborted) throw error;
     if (!answer) throw new ImportError(`Nothing answers at ${url}. ${remedy}`);

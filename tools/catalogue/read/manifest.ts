@@ -5,7 +5,7 @@ import type { Measured } from '../project/measurements.ts';
 import { ImportError } from '../shared/problems.ts';
 
 /** File of an export that maps the names in its folder to those in Storage. */
-export const MANIFEST = 'export.json';
+export const manifestFile = 'export.json';
 
 const Manifest = z.object({
   files: z.record(
@@ -29,16 +29,16 @@ export type ExportedFile = z.infer<typeof Manifest>['files'][string];
  */
 export async function readManifest(folder: string): Promise<Map<string, ExportedFile>> {
   try {
-    const text = await readFile(join(folder, MANIFEST), 'utf8');
+    const text = await readFile(join(folder, manifestFile), 'utf8');
     return new Map(Object.entries(Manifest.parse(JSON.parse(text)).files));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
-    throw new ImportError(`${MANIFEST} is damaged or not readable. Export into the folder again, or remove it.`);
+    throw new ImportError(`${manifestFile} is damaged or not readable. Export into the folder again, or remove it.`);
   }
 }
 
 /** Writes the manifest sorted by name, so that two exports of one catalogue are equal. */
 export async function writeManifest(folder: string, files: Map<string, ExportedFile>): Promise<void> {
   const sorted = Object.fromEntries([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
-  await writeFile(join(folder, MANIFEST), `${JSON.stringify({ files: sorted }, null, 2)}\n`);
+  await writeFile(join(folder, manifestFile), `${JSON.stringify({ files: sorted }, null, 2)}\n`);
 }

@@ -43,7 +43,7 @@ const bytesOf1252 = new Map(
   Array.from({ length: 32 }, (_, index) => [windows1252.decode(Uint8Array.of(128 + index)), 128 + index]),
 );
 
-/** Returns whether a text seems to be decoded from the wrong character set, or has lost characters. */
+/** Tells whether a text seems to be decoded from the wrong character set, or has lost characters. */
 function isGarbled(text: string): boolean {
   if (text.includes('\ufffd')) return true;
   const bytes = Array.from(text, (character) => bytesOf1252.get(character) ?? character.codePointAt(0) ?? 0);

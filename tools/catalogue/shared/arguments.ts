@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { folderIn } from './command.ts';
 import { ImportError } from './problems.ts';
 
-export const USAGE = `Usage: npm run import -- <folder> [--dry-run | --yes] [--hidden] [--overwrite]
+export const usage = `Usage: npm run import -- <folder> [--dry-run | --yes] [--hidden] [--overwrite]
                                   [--make-categories] [--source <name>]
        npm run import -- --facts
        npm run -s import -- --template > <folder>/sounds.csv
@@ -16,11 +16,12 @@ Uploads the recordings and pictures in a folder, and creates or updates their so
                      whose recording and title have both changed
   --make-categories  makes a category for each folder that has none, and sub-intentions for folders below
   --source <name>    name of the folder in the records of imports, instead of its own
-  --facts            measures the files in Storage of sounds that have no loudness, waveform or placeholder
+  --facts            measures the files in Storage of sounds that have no loudness, waveform or placeholder, or
+                     that an older release measured in another way
   --template         prints a sounds.csv with all columns and an example`;
 
 const flag = { type: 'boolean', default: false } as const;
-const OPTIONS = {
+const options = {
   'dry-run': flag,
   yes: flag,
   hidden: flag,
@@ -38,10 +39,10 @@ export type Settings = Exclude<ReturnType<typeof readArguments>, string>;
  * @throws ImportError, and errors of parseArgs
  */
 export function readArguments(args: string[]) {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: options });
   if (values.facts && positionals.length === 0) return 'facts';
   if (values.template) return 'template';
-  const folder = folderIn(positionals, USAGE);
+  const folder = folderIn(positionals, usage);
   const source = (values.source ?? basename(resolve(folder))).normalize('NFC').trim();
   if (source === '') throw new ImportError('Name the folder with --source.');
   return { ...values, folder, source };

@@ -4,11 +4,11 @@ import slugify from '@sindresorhus/slugify';
 import mime from 'mime';
 import { oneLine } from './text.ts';
 
-const LONGEST_PART = 60;
-const CHECKSUM_DIGITS = 12;
+const longestPart = 60;
+const checksumDigits = 12;
 
 /** Extensions of files by their stored extension. The view admin.catalogue_problems accepts only the stored ones. */
-const STORED_AS = {
+const storedAs = {
   '.mp3': /^\.(mp1|mp2a?|mpga|m[23]a)$/,
   '.m4a': /^\.(m4[br]|mp4a)$/,
   '.aac': /^\.adts$/,
@@ -21,16 +21,16 @@ const STORED_AS = {
 /** Returns the extension under which a file is stored, in lower case. */
 export function storedExtension(file: string): string {
   const extension = posix.extname(file).toLowerCase();
-  return Object.entries(STORED_AS).find(([, others]) => others.test(extension))?.[0] ?? extension;
+  return Object.entries(storedAs).find(([, others]) => others.test(extension))?.[0] ?? extension;
 }
 
 /** Extensions of video that may contain only audio. The content is checked later. */
-const AUDIO_AS_WELL: Record<string, string> = { '.mp4': 'audio/mp4', '.webm': 'audio/webm' };
+const audioAsWell: Record<string, string> = { '.mp4': 'audio/mp4', '.webm': 'audio/webm' };
 
 /** Returns the MIME type of the extension of a file. */
 export function typeOf(file: string): string {
   const extension = storedExtension(file);
-  return AUDIO_AS_WELL[extension] ?? mime.getType(extension) ?? 'application/octet-stream';
+  return audioAsWell[extension] ?? mime.getType(extension) ?? 'application/octet-stream';
 }
 
 /**
@@ -42,10 +42,10 @@ export function typeOf(file: string): string {
 export function storagePath(file: string, checksum: string, extension = storedExtension(file)): string {
   const { dir, name } = posix.parse(file);
   const parts = [...dir.split('/').filter(Boolean), name].map((part) => {
-    const slug = slugify(part, { decamelize: false }).slice(0, LONGEST_PART).replace(/-$/, '');
+    const slug = slugify(part, { decamelize: false }).slice(0, longestPart).replace(/-$/, '');
     return slug || 'sound';
   });
-  return `${parts.join('/')}-${checksum.slice(0, CHECKSUM_DIGITS)}${extension}`;
+  return `${parts.join('/')}-${checksum.slice(0, checksumDigits)}${extension}`;
 }
 
 /** Returns the part of the checksum in a name that `storagePath` made. */

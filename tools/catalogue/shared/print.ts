@@ -4,7 +4,7 @@ import { isTerminal } from './command.ts';
 import type { Problem } from './problems.ts';
 import { megabytes, printable } from './text.ts';
 
-const COLOURS = {
+const colours = {
   new: 'green',
   update: 'cyan',
   made: 'green',
@@ -16,18 +16,18 @@ const COLOURS = {
   rejected: 'red',
 } as const;
 
-export type Line = [kind: keyof typeof COLOURS, where: string, text: string];
+export type Line = [kind: keyof typeof colours, where: string, text: string];
 
 /** Maximum width of the column of names. Longer names move their text to the right. */
-const WIDEST = 44;
+const widest = 44;
 
 /** Prints lines of a report, with control characters escaped. */
 export function print(lines: Line[]): void {
   const escaped = lines.map(([kind, ...texts]) => [kind, ...texts.map(printable)] as Line);
-  const width = Math.min(WIDEST, Math.max(...escaped.map(([, where]) => [...where].length)));
+  const width = Math.min(widest, Math.max(...escaped.map(([, where]) => [...where].length)));
   for (const [kind, where, text] of escaped) {
     const padding = ' '.repeat(Math.max(0, width - [...where].length));
-    console.log(`${styleText(COLOURS[kind], kind.padEnd(10))}  ${where}${padding}  ${text}`.trimEnd());
+    console.log(`${styleText(colours[kind], kind.padEnd(10))}  ${where}${padding}  ${text}`.trimEnd());
   }
 }
 

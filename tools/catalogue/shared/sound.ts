@@ -22,7 +22,7 @@ export interface Sound {
   notes: string[];
 }
 
-/** Returns whether a key is the id of a sound, as in an export. */
+/** Tells whether a key is the id of a sound, as in an export. */
 export const isId = (key: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key);
 
 /** Returns the name of a sound in reports. */

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { Sound, SoundDetail } from '../../../src/model/sound.ts';
 import { test } from '../../../test/support/test.ts';
-import { NAMES } from '../read/sheet.ts';
-import { COLUMNS, type Facts } from '../shared/fields.ts';
+import { sheetColumns } from '../read/sheet.ts';
+import { columnNames, type Facts } from '../shared/fields.ts';
 
 // A column that is missing here was left out of a list. CONTRIBUTING.md names all of them.
 
@@ -19,9 +19,9 @@ test('each column of sounds is imported, measured or internal, and shown unless 
     return rows.map(({ attname }) => attname);
   };
   const columns = await columnsOf('public.sounds');
-  expect(columns.toSorted()).toEqual([...internal, ...measured, ...Object.keys(COLUMNS)].toSorted());
-  expect(NAMES.toSorted()).toEqual(
-    ['file', 'key', 'created_at', ...Object.keys(COLUMNS).filter((column) => column !== 'audio_path')].toSorted(),
+  expect(columns.toSorted()).toEqual([...internal, ...measured, ...Object.keys(columnNames)].toSorted());
+  expect(sheetColumns.toSorted()).toEqual(
+    ['file', 'key', 'created_at', ...Object.keys(columnNames).filter((column) => column !== 'audio_path')].toSorted(),
   );
 
   const shown = await columnsOf('private.stored_sound');

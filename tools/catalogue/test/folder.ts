@@ -90,7 +90,9 @@ export async function readFolder(folder: string) {
   const limits = { audio: await limitsOf(client, 'audio'), covers: await limitsOf(client, 'covers') };
   const sheet = sounds ? readSheet(sounds) : { rows: [], rejected: [] };
   const gathered = await gather(found, sheet, [{ slug: 'calm', name: 'Calm' }], { limits, measurements });
-  return { ...gathered, notes: [...notes, ...gathered.notes] };
+  // Leave out the note about ffmpeg, because not every machine has it.
+  const other = gathered.notes.filter(({ reason }) => !reason.startsWith('Without ffmpeg,'));
+  return { ...gathered, notes: [...notes, ...other] };
 }
 
 export const readFiles = async (files: Files) => await readFolder(await makeFolder(files));

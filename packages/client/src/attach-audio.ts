@@ -1,29 +1,14 @@
+import type { AudioElement } from './audio-element.ts';
+import { browser } from './browser.ts';
 import type { Audio } from './catalogue.ts';
 import type { Progress } from './progress.ts';
 import { createReporter } from './report-position.ts';
 
-/** Members of HTMLAudioElement that the client uses, declared here because the package has no DOM types. */
-export interface AudioElement {
-  src: string;
-  currentTime: number;
-  readonly duration: number;
-  readonly paused: boolean;
-  readonly loop: boolean;
-  crossOrigin: string | null;
-  play(): Promise<void>;
-  pause(): void;
-  load(): void;
-  hasAttribute(name: 'src'): boolean;
-  removeAttribute(name: 'src'): void;
-  addEventListener(type: string, listener: () => void): void;
-  removeEventListener(type: string, listener: () => void): void;
-}
-
 export interface AttachOptions {
   /** Called if there is no new address, or if the new one also fails. The next play tries again. */
   onFailure?: (() => void) | undefined;
-  /** `progress` of the client, to save where the user is in a sound that does not loop. */
-  progress?: Pick<Progress, 'save'> | undefined;
+  /** `progress` of the client, to save where the user is in a sound that plays and does not loop. */
+  progress?: Pick<Progress, 'save' | 'flush'> | undefined;
 }
 
 /**
@@ -37,7 +22,7 @@ export function attachAudio(
   options: AttachOptions | (() => void) = {},
 ): () => void {
   const { onFailure, progress } = typeof options === 'function' ? { onFailure: options } : options;
-  const report = progress && createReporter(element, audio.id, progress);
+  const reporter = progress && createReporter(element, audio.id, progress);
   let current: Audio | null = audio;
   let isRenewing = false;
   /** Becomes true when the address plays. One that fails before is not renewed, because the next would also fail. */
@@ -70,7 +55,7 @@ export function attachAudio(
   }
 
   function unload() {
-    report?.(false);
+    reporter?.stop();
     element.pause();
     element.removeAttribute('src');
     element.load();
@@ -82,10 +67,13 @@ export function attachAudio(
   const listeners = {
     play: renewIfExpired,
     seeking: renewIfExpired,
-    timeupdate: () => report?.(true),
-    pause: () => report?.(false),
+    timeupdate: () => reporter?.pass(),
+    pause: () => reporter?.stop(),
+    waiting: () => reporter?.stop(),
+    emptied: () => reporter?.interrupt(),
     playing: () => {
       hasPlayed = true;
+      reporter?.start();
     },
     error: () => {
       if (!element.hasAttribute('src')) return;
@@ -94,12 +82,20 @@ export function attachAudio(
     },
   };
 
+  /** Sends the last position when the page goes away. */
+  function leave() {
+    reporter?.report();
+    progress?.flush({ keepalive: true }).catch(() => {});
+  }
+
   let isDetached = false;
+  browser.addEventListener?.('pagehide', leave);
   element.crossOrigin = 'anonymous'; // otherwise a browser hides the status of a failed address and retries it for 30 s
   for (const [type, listener] of Object.entries(listeners)) element.addEventListener(type, listener);
   if (audio.url !== null) element.src = audio.url;
   return () => {
     isDetached = true;
+    browser.removeEventListener?.('pagehide', leave);
     for (const [type, listener] of Object.entries(listeners)) element.removeEventListener(type, listener);
     unload();
   };

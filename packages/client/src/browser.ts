@@ -4,8 +4,8 @@ type Browser = {
   indexedDB?: IndexedDb;
   /** Undefined in React Native, which has no origin. */
   location?: { origin?: string };
-  addEventListener?: (type: 'online' | 'storage', listener: (event: StorageChange) => void) => void;
-  removeEventListener?: (type: 'online', listener: () => void) => void;
+  addEventListener?: (type: 'online' | 'storage' | 'pagehide', listener: (event: StorageChange) => void) => void;
+  removeEventListener?: (type: 'online' | 'pagehide', listener: () => void) => void;
 };
 
 export interface DatabaseRequest<T> {

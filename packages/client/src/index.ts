@@ -14,7 +14,8 @@ import { indexedDbStore, inPieces, memoryStore, orMemory, remembering, type Stor
 import { type SessionEvent, type User, watchOtherTabs } from './stored-session.ts';
 import { createUserData } from './user-data.ts';
 
-export { type AudioElement, attachAudio } from './attach-audio.ts';
+export { attachAudio } from './attach-audio.ts';
+export type { AudioElement } from './audio-element.ts';
 export type { Auth } from './auth.ts';
 export type { CallOptions, FlushOptions } from './call.ts';
 export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';

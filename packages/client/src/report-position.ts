@@ -1,4 +1,4 @@
-import type { AudioElement } from './attach-audio.ts';
+import type { AudioElement } from './audio-element.ts';
 import type { Progress } from './progress.ts';
 
 /** Seconds of playback between two positions that are saved. */
@@ -8,19 +8,52 @@ const savedEverySec = 5;
 const marginSec = 15;
 
 /**
- * Creates a function that saves the position of an element, unless it loops. Its parameter is true if another position
- * follows soon.
+ * Creates an object that saves the position of an element, unless it loops. It saves nothing if the element has not
+ * played since the last time, because the user may have listened on another device meanwhile.
  */
 export function createReporter(element: AudioElement, id: string, progress: Pick<Progress, 'save'>) {
-  let last: number | null = null;
-  return (isPassing: boolean) => {
+  let lastSec: number | null = null;
+  let isPlaying = false;
+  let hasPlayed = false;
+
+  function report() {
     const { currentTime, duration, loop } = element;
-    if (loop || !element.hasAttribute('src')) return;
+    // The position of an element is 0 after its address has failed.
+    if (!hasPlayed || loop || currentTime === 0 || !element.hasAttribute('src')) return;
     // Keep the last position until the sound plays beyond its beginning.
-    if (last === null && currentTime < marginSec) return;
-    if (isPassing && last !== null && Math.abs(currentTime - last) < savedEverySec) return;
-    last = currentTime;
+    if (lastSec === null && currentTime < marginSec) return;
+    hasPlayed = false;
+    lastSec = currentTime;
     const canResume = currentTime >= marginSec && !(duration - currentTime <= marginSec);
     progress.save(id, canResume ? currentTime : null).catch(() => {});
+  }
+
+  return {
+    /** Saves the position. */
+    report,
+
+    /** Call it when playback starts. */
+    start() {
+      isPlaying = true;
+      hasPlayed = true;
+    },
+
+    /** Call it when the position changes. Saves it from time to time. */
+    pass() {
+      if (!isPlaying) return;
+      hasPlayed = true;
+      if (lastSec === null || Math.abs(element.currentTime - lastSec) >= savedEverySec) report();
+    },
+
+    /** Call it when playback stops. Saves the last position. */
+    stop() {
+      report();
+      isPlaying = false;
+    },
+
+    /** Call it when the element loads another address. */
+    interrupt() {
+      isPlaying = false;
+    },
   };
 }

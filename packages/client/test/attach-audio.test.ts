@@ -31,7 +31,11 @@ async function serveRecording(page: Page) {
     };
     globalThis.detach = () => {};
     globalThis.saved = [];
-    const progress = { save: async (id, seconds) => void saved.push([id, seconds && Math.floor(seconds)]) };
+    globalThis.flushed = [];
+    const progress = {
+      save: async (id, seconds) => void saved.push([id, seconds && Math.floor(seconds)]),
+      flush: async (options) => void flushed.push(options),
+    };
     globalThis.attach = (number, lifetimeMs) => {
       detach();
       globalThis.element = new Audio();
@@ -107,25 +111,16 @@ test.for(['service', 'files'])('a sound without its %s fails once, then plays on
 test('attachAudio saves positions from which a sound can continue', async ({ open }) => {
   const page = await open();
   const { service, attach, play, seekTo } = await serveRecording(page);
-  const saved = () => page.evaluate('saved.splice(0)');
   const lastSaved = () => page.evaluate('saved.at(-1)');
   await attach(300_000);
   await play();
   await seekTo(14);
   await page.evaluate('element.pause()');
   await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
-  expect(await saved()).toEqual([]);
+  expect(await lastSaved()).toBeUndefined();
+  await play();
   await seekTo(30);
-  await expect.poll(saved).toEqual([['a sound', 30]]);
-  await seekTo(34);
-  await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
-  expect(await saved()).toEqual([]); // less than 5 s after the saved position
-  await page.evaluate('detach()');
-  expect(await saved()).toEqual([['a sound', 34]]);
-
-  await attach(300_000);
-  await seekTo(40);
-  await expect.poll(lastSaved).toEqual(['a sound', 40]);
+  await expect.poll(lastSaved).toEqual(['a sound', 30]);
   await seekTo(45);
   await expect.poll(lastSaved).toEqual(['a sound', null]);
   await seekTo(35);
@@ -143,5 +138,37 @@ test('attachAudio saves positions from which a sound can continue', async ({ ope
   await seekTo(30);
   await page.evaluate('element.pause()');
   await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
+  expect(await lastSaved()).toBeUndefined();
+});
+
+test('attachAudio saves no position of an element that has not played since the last one', async ({ open }) => {
+  const page = await open();
+  const { service, attach, play, seekTo } = await serveRecording(page);
+  const saved = () => page.evaluate('saved.splice(0)');
+  const seeked = async (seconds: number) => {
+    await seekTo(seconds);
+    await expect.poll(() => page.evaluate('element.seeking')).toBe(false);
+  };
+  await attach(300_000);
+  await seeked(20); // a start that only shows where the listener was
+  await page.evaluate('detach()');
+  expect(await saved()).toEqual([]);
+
+  await attach(300_000);
+  await seeked(20);
+  await play();
+  await expect.poll(saved).toEqual([['a sound', 20]]);
+  await page.waitForFunction('element.currentTime > 21');
+  await page.evaluate("dispatchEvent(new Event('pagehide'))"); // the page goes away, and comes back
+  expect(await saved()).toEqual([['a sound', 21]]);
+  expect(await page.evaluate('flushed')).toEqual([{ keepalive: true }]);
+  await page.evaluate('element.pause()');
+  await expect.poll(saved).not.toEqual([]);
+  await seeked(40);
+  service.outage = 'service';
+  await page.evaluate('void (audio.expiresAt = new Date(0))');
+  await seekTo(30);
+  await expect.poll(() => page.evaluate('failures')).toBe(1);
+  await page.evaluate('detach()');
   expect(await saved()).toEqual([]);
 });

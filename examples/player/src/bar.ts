@@ -87,10 +87,16 @@ function showTime() {
   seek.value = String(player.position());
   time.textContent = `${clock(player.position())}\u00a0/\u00a0${clock(length)}`;
   wave.style.setProperty('--played', `${(100 * player.position()) / (length || 1)}%`);
-  seek.setAttribute('aria-valuetext', time.textContent);
 }
 player.element.ontimeupdate = player.element.ondurationchange = showTime;
-seek.oninput = () => player.seekTo(Number(seek.value));
+
+/** Changes the text for screen readers, which read it aloud at each change: not while the sound plays on. */
+const tellTime = () => seek.setAttribute('aria-valuetext', time.textContent);
+seek.onfocus = tellTime;
+seek.oninput = () => {
+  player.seekTo(Number(seek.value));
+  tellTime();
+};
 
 // Connect the lock screen, and the keys of keyboards and headphones.
 const session = navigator.mediaSession;
@@ -102,14 +108,14 @@ session.setActionHandler('previoustrack', () => player.skip(-1));
 session.setActionHandler('seekto', ({ seekTime = 0 }) => player.seekTo(seekTime));
 
 addEventListener('keydown', (event) => {
-  const { key, altKey, ctrlKey, metaKey, target } = event;
+  const { key, altKey, ctrlKey, metaKey, repeat, target } = event;
   const isOn = (controls: string) => (target as Element).closest(controls) !== null;
   if (key === 'Escape') setOpen(false);
   if (player.now().sound === null || altKey || ctrlKey || metaKey || isOn('input, select')) return;
   if (key === 'ArrowLeft') player.seekTo(player.position() - 10);
   else if (key === 'ArrowRight') player.seekTo(player.position() + 10);
-  else if (key === ' ' && !isOn('button, a')) player.toggle();
-  else return;
+  else if (key !== ' ' || isOn('button, a')) return;
+  else if (!repeat) player.toggle(); // a key that is held repeats
   event.preventDefault();
 });
 

@@ -158,8 +158,22 @@ test('the keyboard reaches the bar before the lists, and controls the sound', as
   await expect.poll(() => position(page)).toBeGreaterThanOrEqual(10);
   await page.keyboard.press('ArrowLeft');
   await expect.poll(() => position(page)).toBeLessThan(10);
-  await page.keyboard.press('Space');
+  for (let count = 0; count < 4; count += 1) await page.keyboard.down('Space'); // a key that is held repeats
+  await page.keyboard.up('Space');
   await untilPlays(page);
+
+  // Screen readers read each change of the text aloud.
+  await page.evaluate(`globalThis.changes = 0;
+    new MutationObserver(({ length }) => { changes += length; })
+      .observe(document.querySelector('[aria-label="Position"]'), { attributeFilter: ['aria-valuetext'] })`);
+  const before = await position(page);
+  await expect.poll(() => position(page)).toBeGreaterThan(before + 2);
+  expect(await page.evaluate('changes')).toBe(0);
+  const seek = page.getByLabel('Position');
+  await button(page, 'Now playing').click();
+  await seek.press('ArrowRight');
+  expect(await seek.getAttribute('aria-valuetext')).toBe(await page.locator('#bar time').innerText());
+  await page.keyboard.press('Escape');
 
   await open(page, 'Browse');
   const isInBar = () => page.evaluate('document.activeElement.closest("#bar") !== null');

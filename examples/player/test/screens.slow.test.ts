@@ -181,7 +181,7 @@ test('without a network the page opens, searches the catalogue and changes favor
     const age = page.getByText('No network: the catalogue as of');
     await page.waitForFunction("caches.open('page').then((kept) => kept.match('/'))");
     await page.context().setOffline(true);
-    await page.reload();
+    await page.goto(`${site.url}?source=pwa`); // as from an icon on the home screen
     await age.waitFor();
     await expect.poll(() => page.locator('main h2').allTextContents()).toEqual(sections);
     await expect.poll(() => playing(page)).toBe(title);

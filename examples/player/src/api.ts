@@ -1,4 +1,11 @@
-import { type Category, createSounds, type Favorite, type SessionEvent, type Wait } from 'sounds-client';
+import {
+  type Category,
+  createSounds,
+  type Favorite,
+  type ProgressEntry,
+  type SessionEvent,
+  type Wait,
+} from 'sounds-client';
 
 // Events between the parts of the page. `player`, `favorites` and `positions` have no data.
 declare global {
@@ -41,7 +48,7 @@ export async function premiumUntil() {
 }
 
 async function read() {
-  const [sounds, liked, heard] = await Promise.all([api.offline.list(), api.offline.favorites(), api.progress.list()]);
+  const [sounds, liked] = await Promise.all([api.offline.list(), api.offline.favorites(), readPositions()]);
   categories = await api.offline.categories();
   syncedAt = await api.offline.syncedAt();
   const counts: Record<string, number> = {};
@@ -51,6 +58,19 @@ async function read() {
   favorites.clear();
   for (const { sound_id } of liked) favorites.add(sound_id);
   dispatchEvent(new Event('favorites'));
+}
+
+/** Settles when the last position is stored. */
+let saving = Promise.resolve();
+
+async function readPositions() {
+  let heard: ProgressEntry[];
+  let saved: typeof saving;
+  do {
+    saved = saving;
+    await saved.catch(() => {});
+    heard = await api.progress.list();
+  } while (saved !== saving); // otherwise an older position would replace the one that was saved meanwhile
   positions.clear();
   for (const { sound_id, position_sec, sounds } of heard)
     if (canResume(position_sec, sounds?.duration_sec)) positions.set(sound_id, position_sec);
@@ -58,13 +78,36 @@ async function read() {
 }
 
 /** Tells whether to resume at a position: not in the first or last 15 s, where other apps may have saved one. */
-const canResume = (seconds: number, length?: number | null) => seconds >= 15 && !(length && seconds > length - 15);
+export const canResume = (seconds: number, length?: number | null) =>
+  seconds >= 15 && !(length && seconds > length - 15);
+
+/** Time for which positions of other devices count as known, so that skipping through sounds takes few requests. */
+const freshMs = 3_000;
+
+/** Time limit for the positions of other devices, because the user waits for the sound. */
+const catchUpLimitMs = 1_500;
+
+let caughtUpAt = 0;
+
+/** Gets the positions of other devices before a sound plays, unless that takes long. */
+export async function catchUp() {
+  if (!navigator.onLine || Date.now() - caughtUpAt < freshMs) return;
+  try {
+    await api.progress.sync({ signal: AbortSignal.timeout(catchUpLimitMs) });
+    caughtUpAt = Date.now();
+    await readPositions();
+  } catch {
+    // Without them, the sound plays where this device knows the user to be.
+  }
+}
 
 /** Updates the copy. If this fails, the next call updates it. */
 async function sync() {
   if ((await api.auth.user()) === null) return;
   await Promise.allSettled([api.offline.sync(), premiumUntil()]);
-  await read();
+  await read().catch(async (error) => {
+    if ((await api.auth.user()) !== null) throw error; // not signed out meanwhile
+  });
 }
 
 /** Settles when the copy of the last visit has been read, which needs no network. */
@@ -74,7 +117,7 @@ export const restored = api.auth.user().then((user) => (user ? read() : undefine
 export let ready = restored.then(() => (copyInUse() ? undefined : sync()));
 addEventListener('online', sync);
 document.addEventListener('visibilitychange', () => {
-  if (document.hidden) void api.progress.flush().catch(() => {});
+  if (document.hidden) void api.progress.flush({ keepalive: true }).catch(() => {});
   else void sync();
 });
 addEventListener('session', ({ detail: { type } }) => {
@@ -99,10 +142,14 @@ export async function setFavorite(id: string, isFavorite: boolean) {
   await (isFavorite ? api.favorites.add(id) : api.favorites.remove(id));
 }
 
+/** Sends positions at once, because the user may go on with another device. */
+export const sendPositions = () => saving.then(() => api.progress.flush()).catch(() => {});
+
 /** Saves where the user is in a sound. Null removes the position. */
 export async function savePosition(id: string, seconds: number | null) {
-  await api.progress.save(id, seconds);
   if (seconds === null) positions.delete(id);
   else positions.set(id, seconds);
   dispatchEvent(new Event('positions'));
+  saving = api.progress.save(id, seconds);
+  await saving;
 }

@@ -1,5 +1,5 @@
 import { attachAudio, type CopiedSound, type SoundDetail, SoundsError } from 'sounds-client';
-import { api, isLocked, type Preview, positions, savePosition } from './api.ts';
+import { api, canResume, catchUp, isLocked, type Preview, positions, savePosition, sendPositions } from './api.ts';
 import { textOf, waitText } from './dom.ts';
 
 /**
@@ -21,6 +21,8 @@ let reason = '';
 let isCounted = false;
 /** Position in seconds at which the sound starts next time. */
 let startAt = 0;
+/** Newest position of all devices that this player has saved or followed; 0 if there is none. */
+let newest = 0;
 let opening = new AbortController();
 let detach = () => {};
 
@@ -55,23 +57,32 @@ async function measure({ id }: Preview) {
   dispatchEvent(new Event('player'));
 }
 
-/** Starts a sound, by default where the user stopped. A newer call aborts an older one. */
-async function start(wanted: Preview, from: readonly Preview[], again = 0) {
+/** Starts a sound where the user stopped. A newer call aborts an older one. */
+async function start(wanted: Preview, from: readonly Preview[]) {
   release();
-  const position = again || (positions.get(wanted.id) ?? 0);
-  [sound, list, isCounted, startAt] = [wanted, from, again > 0, position];
+  newest = positions.get(wanted.id) ?? 0;
+  [sound, list, isCounted, startAt] = [wanted, from, false, newest];
+  await open(wanted);
+}
+
+/** Plays the sound at `startAt`, or where the user has been on another device meanwhile. */
+async function open(wanted: Preview) {
+  release();
   const measuring = measure(wanted);
   const { signal } = opening;
   enter('loading');
   try {
-    const audio = await api.sounds.audio(wanted.id, { signal });
+    const [audio] = await Promise.all([api.sounds.audio(wanted.id, { signal }), catchUp()]);
     signal.throwIfAborted();
     if (audio.url === null) return enter('failed', 'There is no audio of this sound.');
     await measuring;
     signal.throwIfAborted();
-    const onFailure = () => enter('failed', 'This sound cannot be played now.');
-    detach = attachAudio(element, audio, { onFailure, progress: { save: savePosition } });
-    if (position > 0) element.currentTime = position;
+    const onFailure = () => {
+      startAt = newest || startAt;
+      enter('failed', 'This sound cannot be played now.');
+    };
+    detach = attachAudio(element, audio, { onFailure, progress: { ...api.progress, save: saver() } });
+    if (startAt > 0) element.currentTime = startAt;
     await element.play();
   } catch (error) {
     if (signal.aborted || (error as Error).name === 'AbortError') return; // a newer click, or a pause
@@ -80,26 +91,63 @@ async function start(wanted: Preview, from: readonly Preview[], again = 0) {
   }
 }
 
+/** Returns a function that saves positions, unless another user has signed in meanwhile. */
+function saver() {
+  const owner = api.session.user()?.id;
+  return async (id: string, seconds: number | null) => {
+    if (api.session.user()?.id !== owner) return;
+    newest = seconds ?? 0;
+    await savePosition(id, seconds);
+  };
+}
+
+/** Moves to the newest position if the user has listened on another device, unless the sound plays. */
+function follow() {
+  const position = positions.get(sound?.id ?? '') ?? 0;
+  const isSame = Math.abs(position - newest) < 1; // the service rounds positions
+  if (sound === null || isSame || !element.paused) return;
+  newest = position;
+  moveTo(position);
+}
+addEventListener('positions', follow);
+
 export function pause() {
-  if (element.src) element.pause();
-  else release(); // the address has not been received yet
+  if (element.src) {
+    abort();
+    element.pause();
+  } else release(); // the address has not been received yet
   if (sound && state !== 'failed') enter('paused');
 }
 
-export function resume() {
-  if (state === 'paused' && element.src)
-    element.play().catch(() => {}); // attachAudio reports the error
-  else if (sound && (state === 'paused' || state === 'failed')) void start(sound, list, startAt);
+export async function resume() {
+  if (sound === null || (state !== 'paused' && state !== 'failed')) return;
+  if (!element.src) return open(sound);
+  abort();
+  const { signal } = opening;
+  enter('loading');
+  await catchUp();
+  if (signal.aborted) return;
+  await element.play().catch(({ name }: Error) => {
+    if (name === 'NotAllowedError') enter('paused'); // attachAudio reports other errors
+  });
 }
 
 export function toggle() {
-  if (state === 'paused' || state === 'failed') resume();
+  if (state === 'paused' || state === 'failed') void resume();
   else pause();
 }
 
 export const position = () => (element.src ? element.currentTime : startAt);
 
+/** Moves to a position that the user has chosen. */
 export function seekTo(seconds: number) {
+  moveTo(seconds);
+  // While the sound plays, attachAudio saves it.
+  if (sound && element.paused && canResume(seconds, sound.duration_sec))
+    saver()(sound.id, seconds).then(sendPositions, () => {});
+}
+
+function moveTo(seconds: number) {
   if (element.src) element.currentTime = seconds;
   else startAt = Math.max(0, seconds);
   dispatchEvent(new Event('player'));
@@ -110,9 +158,14 @@ export function skip(step: 1 | -1) {
   if (other) void start(other, list);
 }
 
-function release() {
+/** Ends what waits before the sound plays. */
+function abort() {
   opening.abort();
   opening = new AbortController();
+}
+
+function release() {
+  abort();
   detach();
   detach = () => {};
 }
@@ -135,7 +188,10 @@ element.onplaying = () => {
   if (!isCounted && sound) void api.plays.record(sound.id);
   isCounted = true;
 };
-element.onpause = () => (state === 'playing' || state === 'stalled') && enter('paused');
+element.onpause = () => {
+  if (state === 'playing' || state === 'stalled') enter('paused');
+  setTimeout(sendPositions); // after attachAudio has saved the last one
+};
 element.onwaiting = element.onerror = () => state === 'playing' && enter('stalled');
 element.onended = () => skip(1);
 addEventListener('wait', ({ detail }) => {
@@ -144,13 +200,15 @@ addEventListener('wait', ({ detail }) => {
 
 // Store the sound, its list and the position, so that they survive a reload.
 addEventListener('pagehide', () => {
-  if (sound) localStorage.setItem('player', JSON.stringify([sound, list.slice(0, 100), position()]));
+  if (sound) localStorage.setItem('player', JSON.stringify([sound, list.slice(0, 100), position(), newest]));
 });
 
 export function restore() {
   const kept = localStorage.getItem('player');
   if (kept === null) return;
-  [sound, list, startAt] = JSON.parse(kept);
+  [sound, list, startAt, newest = 0] = JSON.parse(kept);
+  isCounted = startAt > 0;
   enter('paused');
+  follow();
   if (sound) void measure(sound);
 }

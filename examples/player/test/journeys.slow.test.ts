@@ -11,7 +11,6 @@ import {
   fits,
   focused,
   listen,
-  next,
   open,
   playing,
   position,
@@ -130,38 +129,85 @@ test('a browser that cannot store the sign-in says so', async ({ visit }) => {
   });
 });
 
+/** Code that lets the page synchronize, as when another app in front of it is closed. */
+const comesBack = "document.dispatchEvent(new Event('visibilitychange'))";
+
 test('a sound continues on other devices where the user stopped', async ({ site, visit }) => {
   // A sound that is longer than the samples, so that a position in it is one to continue from.
   const project = { apiUrl: site.supabaseUrl, secretKey: localKeys.secretKey };
   await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project);
-  await site.sql`insert into public.sounds (title, audio_path, duration_sec, sort_order)
-    values ('Long', 'long.wav', 300, -1000)`;
+  const [sound] = await site.sql`insert into public.sounds (title, audio_path, duration_sec, sort_order)
+    values ('Long', 'long.wav', 300, -1000) returning id`;
   const heard = (page: Page) => page.locator('.listen:has-text("Long") progress').first();
-  await visit('phone', async (page) => {
-    await listen(page);
-    await button(page, 'Now playing').click();
-    await page.getByLabel('Position').fill('120');
+  const seekTo = async (page: Page, seconds: number) => {
+    if (page.viewportSize()?.width === 390) await button(page, 'Now playing').click();
+    await page.getByLabel('Position').fill(String(seconds));
     await page.keyboard.press('Escape');
+  };
+  const pause = async (page: Page) => {
+    const sent = page.waitForResponse((response) => response.request().method() === 'PUT');
     await button(page, 'Pause').click();
-    await expect.poll(() => heard(page).getAttribute('aria-label')).toMatch(/^(3:00|2:59) left$/);
-    await button(page, 'Now playing').click();
-    await next(page);
-    await page.keyboard.press('Escape');
-    await open(page, 'Browse');
-    await open(page, 'Home', 'Listen');
-    await page.getByRole('heading', { name: 'Continue listening' }).waitFor();
-    expect(await fits(page)).toBe(true);
-    await page.locator('.cards').first().getByText('Long').click();
-    await expect.poll(() => position(page)).toBeGreaterThanOrEqual(120);
-    await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true });
-      document.dispatchEvent(new Event('visibilitychange'))`);
-    await page.waitForResponse('**/progress');
-  });
-  await visit('desk', async (page) => {
-    await listen(page);
-    await page.getByRole('heading', { name: 'Continue listening' }).waitFor();
-    expect(await heard(page).isVisible()).toBe(true);
-    await expect.poll(() => position(page)).toBeGreaterThanOrEqual(120);
+    await sent;
+  };
+  const reaches = (page: Page, seconds: number) => expect.poll(() => position(page)).toBeGreaterThanOrEqual(seconds);
+  const stored = async () => {
+    const [row] = await site.sql`select position_sec from public.progress where sound_id = ${sound?.['id']}`;
+    return Number(row?.['position_sec']);
+  };
+  await visit('phone', async (phone) => {
+    await listen(phone);
+    await seekTo(phone, 100);
+    await pause(phone);
+    await expect.poll(() => heard(phone).getAttribute('aria-label')).toMatch(/^3:(20|1\d) left$/);
+    await visit('desk', async (desk) => {
+      await listen(desk);
+      await desk.getByRole('heading', { name: 'Continue listening' }).waitFor();
+      expect(await heard(desk).isVisible()).toBe(true);
+      await reaches(desk, 100);
+      await seekTo(desk, 150);
+      await pause(desk);
+      await button(phone, 'Play').click();
+      await untilPlays(phone);
+      await reaches(phone, 150);
+
+      await seekTo(phone, 180);
+      await pause(phone);
+      await desk.evaluate(comesBack);
+      await reaches(desk, 180);
+      await button(desk, 'Play').click();
+      await untilPlays(desk);
+      await seekTo(desk, 210);
+      await pause(desk);
+      const position = await stored();
+      expect(position).toBeGreaterThanOrEqual(210);
+
+      // The paused player reports nothing when another sound follows.
+      await phone.locator('.listen:not([aria-current])').first().click();
+      await untilPlays(phone);
+      const received = phone.waitForResponse('**/progress');
+      await phone.evaluate(comesBack);
+      await received;
+      expect(await stored()).toBe(position);
+      await phone.locator('.listen:has-text("Long")').first().click();
+      await untilPlays(phone);
+      await reaches(phone, 210);
+      await pause(phone);
+      await button(desk, 'Play').click();
+      await untilPlays(desk);
+      await seekTo(desk, 250);
+      await pause(desk);
+      await phone.reload();
+      await reaches(phone, 250);
+      expect(await fits(phone)).toBe(true);
+
+      // A page that goes away sends the last position.
+      await button(phone, 'Play').click();
+      await untilPlays(phone);
+      await seekTo(phone, 270);
+      await reaches(phone, 271);
+      await phone.goto('about:blank');
+      await expect.poll(stored).toBeGreaterThanOrEqual(270);
+    });
   });
 });
 

@@ -20,6 +20,13 @@ const PlayReceipt = z
   })
   .meta({ id: 'PlayReceipt' });
 
+const HistoryClearing = z
+  .object({
+    sound_id: soundId.nullable().meta({ description: 'Null: the whole history.' }),
+    cleared_at: dateTime,
+  })
+  .meta({ id: 'HistoryClearing' });
+
 export const AccountExport = z
   .object({
     profile: Profile,
@@ -35,5 +42,8 @@ export const AccountExport = z
       examples: [['2026-06-23']],
     }),
     progress: z.array(StoredProgress),
+    history_clearings: z.array(HistoryClearing).meta({
+      description: 'When the history was last cleared, or a sound removed from it, kept for 30 days.',
+    }),
   })
   .meta({ id: 'AccountExport' });

@@ -20,8 +20,8 @@ export const StoredProgress = ProgressEntry.omit({ sounds: true })
 const ProgressStatus = z.enum(['saved', 'older', 'in_future', 'not_found']).meta({
   id: 'ProgressStatus',
   description:
-    'saved: the service has this state; older: a newer one stays, or 200 newer positions do; in_future: more than five ' +
-    'minutes ahead, by a wrong clock; not_found: there is no such active sound. All are final: do not send the entry again.',
+    'saved: the service has this state; older: a newer one stays, 200 newer positions do, the history was cleared ' +
+    'since, or it is from more than 30 days ago; in_future: more than five minutes ahead, by a wrong clock; not_found: there is no such active sound. All are final: do not send the entry again.',
 });
 
 export const ProgressResult = z.object({ sound_id: z.guid(), status: ProgressStatus }).meta({ id: 'ProgressResult' });

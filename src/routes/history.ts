@@ -29,16 +29,16 @@ export const historyEndpoints = [
   endpoint('clearHistory', 'DELETE /history', {
     summary: 'Clear the history',
     description:
-      'Removes all entries and all positions (`GET /progress`). The ids of sounds with a position are kept for 30 days, ' +
-      'so that older positions from other devices stay removed. Play counts of sounds stay as they are.',
+      'Removes all entries and all positions (`GET /progress`). The time is kept for 30 days, so that plays and ' +
+      'positions from before, which arrive later, do not come back. Play counts of sounds stay as they are.',
     handle: ({ context, caller }) => context.data.call(caller, 'clear_history'),
   }),
 
   endpoint('removeFromHistory', 'DELETE /history/{soundId}', {
     summary: 'Remove a sound from the history',
     description:
-      'Also removes its position (`GET /progress`). The id of the sound is kept for 30 days, so that an older position ' +
-      'from another device stays removed. Idempotent: removing a sound that is not there returns the same. The play ' +
+      'Also removes its position (`GET /progress`). The time is kept for 30 days, so that plays and positions from ' +
+      'before, which arrive later, do not come back. Idempotent: removing a sound that is not there returns the same. The play ' +
       'count of the sound stays.',
     params: z.object({ soundId: uuid.meta({ description: 'Id of the sound.' }) }),
     resource: 'sound',

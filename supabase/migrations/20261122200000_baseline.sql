@@ -1619,14 +1619,16 @@ comment on function private.remember_play is
 create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  today constant date := now() at time zone 'UTC';
   is_there constant boolean := private.is_playable(sound, player, now());
   current_count bigint;
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform private.require_player(player);
   if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
-    perform private.add_listener(player, array[(now() at time zone 'UTC')::date]);
-    return json_build_object('id', sound, 'play_count', private.add_plays(player, sound, 1, now()));
+    perform private.add_listener(player, array[today]);
+    perform private.add_to_history(player, sound, 1, now());
+    return json_build_object('id', sound, 'play_count', private.add_to_counts(sound, 1, today));
   end if;
 
   -- The play is a repeated one, or its sound is not there.
@@ -1669,16 +1671,24 @@ end
 $$;
 comment on function private.add_listener is 'Adds a user to the listeners of the given days, once for each day.';
 
-create function private.add_plays(player uuid, sound uuid, number bigint, last_moment timestamptz) returns bigint
+create function private.add_to_history(player uuid, sound uuid, number bigint, last_moment timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if number > 0 then
+    insert into public.history as entry (user_id, sound_id, plays, last_played_at)
+      values (player, sound, number, last_moment)
+      on conflict (user_id, sound_id) do update set
+        plays = entry.plays + excluded.plays, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+  end if;
+end
+$$;
+comment on function private.add_to_history is 'Adds plays of a sound to the history of a user.';
+
+create function private.add_to_counts(sound uuid, number bigint, played_on date) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
-  played_on constant date := last_moment at time zone 'UTC';
   new_count bigint;
 begin
-  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
-    values (player, sound, number, last_moment)
-    on conflict (user_id, sound_id) do update set
-      plays = entry.plays + excluded.plays, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
   insert into public.play_counts as counter (sound_id, plays) values (sound, number)
     on conflict (sound_id) do update set plays = least(counter.plays + excluded.plays, 9007199254740991)
     returning plays into new_count;
@@ -1687,8 +1697,7 @@ begin
   return new_count;
 end
 $$;
-comment on function private.add_plays is
-  'Adds plays of a sound, all of one day, to the history of a user and to the play counts. Returns the new count.';
+comment on function private.add_to_counts is 'Adds plays of one day to the counts of a sound. Returns the new count.';
 
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
@@ -1774,11 +1783,14 @@ begin
     order by place limit receipts_left
   ));
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
-  perform private.add_plays(player, sound_id, plays_of_day, last_moment)
+  -- A play that was made before the history was cleared counts, and does not come back in the history.
+  perform
+    private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
     from (
-      select sound_id, count(*) as plays_of_day, max(moment) as last_moment
-      from unnest(counted) group by sound_id, (moment at time zone 'UTC')::date order by sound_id, last_moment
-    ) as played;
+      select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
+        count(*) filter (where moment > private.cleared_at(player, sound_id)) as remembered
+      from unnest(counted) group by sound_id, day order by sound_id, last_moment
+    ) as plays_of_day;
   return counted;
 end
 $$;
@@ -1869,6 +1881,45 @@ create trigger "Histories_first" after delete on public.sounds for each row
   execute function private.remove_from_histories();
 create trigger sounds_remove_from_histories after delete on public.sounds for each row
   execute function private.remove_from_histories();
+
+create table private.history_clearings (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  sound_id uuid references public.sounds (id) on delete cascade,
+  cleared_at timestamptz(3) not null,
+  unique nulls not distinct (user_id, sound_id)
+);
+create index history_clearings_oldest_first on private.history_clearings (cleared_at);
+create index history_clearings_sound_id on private.history_clearings (sound_id);
+comment on table private.history_clearings is
+  'When customers last cleared their history, or removed a sound from it. What was played before and arrives later '
+  'does not come back. private.upkeep deletes rows after 30 days, because older plays and positions are rejected.';
+comment on column private.history_clearings.sound_id is 'Null: all sounds.';
+
+create function private.cleared_at(player uuid, sound uuid) returns timestamptz
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    (
+      select max(cleared_at) from private.history_clearings
+      where user_id = player and (sound_id is null or sound_id = sound)
+    ),
+    '-infinity'
+  );
+end
+$$;
+comment on function private.cleared_at is
+  'Returns when a customer last cleared the history, or removed this sound from it. -infinity: not in 30 days.';
+
+create function private.remember_clearing(player uuid, sound uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into private.history_clearings (user_id, sound_id, cleared_at)
+    values (player, sound, date_trunc('milliseconds', clock_timestamp()))
+    on conflict (user_id, sound_id) do update set cleared_at = excluded.cleared_at;
+end
+$$;
+comment on function private.remember_clearing is
+  'Stores that a customer has now removed a sound, or all sounds (null), from the history.';
 
 create view private.history_entry with (security_invoker = true) as
   select sound_id, private.iso_time(entry.last_played_at) as last_played_at, plays,
@@ -2227,6 +2278,10 @@ begin
     select ctid from public.progress where position_sec is null and updated_at < now() - interval '30 days'
     order by updated_at limit batch for update skip locked
   ));
+  delete from private.history_clearings where ctid = any (array(
+    select ctid from private.history_clearings where cleared_at < now() - interval '30 days'
+    order by cleared_at limit batch for update skip locked
+  ));
 
   with forgotten as (
     delete from private.catalogue_changes where (kind, id) in (
@@ -2244,8 +2299,9 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions after 30 days, idempotency '
-  'records and listening days after 31 days, and changes of removed rows after 90 days.';
+  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions and clearings of '
+  'histories after 30 days, idempotency records and listening days after 31 days, and changes of removed rows after 90 '
+  'days.';
 
 -- supabase/schemas/56_progress.sql
 
@@ -2369,7 +2425,9 @@ begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
   perform private.store_positions(array(
-    select report from unnest(sent) as report where sound_id = any (active) and moment < 'infinity'
+    select report from unnest(sent) as report
+    where sound_id = any (active) and moment < 'infinity' and moment > now() - interval '30 days'
+      and moment > private.cleared_at(auth.uid(), sound_id)
   ));
   perform private.limit_positions();
   return to_json(array(
@@ -2394,16 +2452,16 @@ comment on function public.save_progress is
 create function private.remove_from_history(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  this_moment constant timestamptz := date_trunc('milliseconds', now());
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
+  perform private.lock_receipts(auth.uid(), false);
   delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
-  insert into public.progress as own (user_id, sound_id, updated_at)
-    select auth.uid(), id, this_moment from public.sounds where id = sound
-    on conflict (user_id, sound_id) do update
-      set position_sec = null, updated_at = greatest(own.updated_at, excluded.updated_at);
+  delete from public.progress where user_id = auth.uid() and sound_id = sound;
+  if exists (select from public.sounds where id = sound) then
+    perform private.remember_clearing(auth.uid(), sound);
+  end if;
   return was_there;
 end
 $$;
@@ -2412,14 +2470,14 @@ comment on function private.remove_from_history is 'Removes a sound from history
 create function private.clear_history() returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  this_moment constant timestamptz := date_trunc('milliseconds', now());
   was_there boolean;
 begin
   perform private.lock_progress('{}');
+  perform private.lock_receipts(auth.uid(), false);
   delete from public.history where user_id = auth.uid();
   was_there := found;
-  update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
-    where user_id = auth.uid() and position_sec is not null;
+  delete from public.progress where user_id = auth.uid();
+  perform private.remember_clearing(auth.uid(), null);
   return was_there;
 end
 $$;
@@ -2594,7 +2652,7 @@ grant execute on function private.owner_of_live_key, private.rpc_statement, publ
 -- supabase/schemas/61_export.sql
 
 create function private.export_account(
-  out api_keys json, out play_receipts json, out listening_days json, out progress json
+  out api_keys json, out play_receipts json, out listening_days json, out progress json, out history_clearings json
 ) language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
@@ -2610,6 +2668,10 @@ create function private.export_account(
       select json_build_object(
         'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
       from public.progress as own where user_id = auth.uid() order by own.updated_at desc, sound_id
+    )),
+    to_json(array(
+      select json_build_object('sound_id', sound_id, 'cleared_at', private.iso_time(cleared_at))
+      from private.history_clearings where user_id = auth.uid() order by cleared_at desc, sound_id
     ))
 $$;
 
@@ -2626,7 +2688,8 @@ create function public.export_account() returns json language sql stable set sea
     'api_keys', hidden.api_keys,
     'play_receipts', hidden.play_receipts,
     'listening_days', hidden.listening_days,
-    'progress', hidden.progress
+    'progress', hidden.progress,
+    'history_clearings', hidden.history_clearings
   )
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())

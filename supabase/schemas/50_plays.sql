@@ -116,14 +116,16 @@ comment on function private.remember_play is
 create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  today constant date := now() at time zone 'UTC';
   is_there constant boolean := private.is_playable(sound, player, now());
   current_count bigint;
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform private.require_player(player);
   if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
-    perform private.add_listener(player, array[(now() at time zone 'UTC')::date]);
-    return json_build_object('id', sound, 'play_count', private.add_plays(player, sound, 1, now()));
+    perform private.add_listener(player, array[today]);
+    perform private.add_to_history(player, sound, 1, now());
+    return json_build_object('id', sound, 'play_count', private.add_to_counts(sound, 1, today));
   end if;
 
   -- The play is a repeated one, or its sound is not there.
@@ -166,16 +168,24 @@ end
 $$;
 comment on function private.add_listener is 'Adds a user to the listeners of the given days, once for each day.';
 
-create function private.add_plays(player uuid, sound uuid, number bigint, last_moment timestamptz) returns bigint
+create function private.add_to_history(player uuid, sound uuid, number bigint, last_moment timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if number > 0 then
+    insert into public.history as entry (user_id, sound_id, plays, last_played_at)
+      values (player, sound, number, last_moment)
+      on conflict (user_id, sound_id) do update set
+        plays = entry.plays + excluded.plays, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
+  end if;
+end
+$$;
+comment on function private.add_to_history is 'Adds plays of a sound to the history of a user.';
+
+create function private.add_to_counts(sound uuid, number bigint, played_on date) returns bigint
 language plpgsql volatile set search_path = '' as $$
 declare
-  played_on constant date := last_moment at time zone 'UTC';
   new_count bigint;
 begin
-  insert into public.history as entry (user_id, sound_id, plays, last_played_at)
-    values (player, sound, number, last_moment)
-    on conflict (user_id, sound_id) do update set
-      plays = entry.plays + excluded.plays, last_played_at = greatest(entry.last_played_at, excluded.last_played_at);
   insert into public.play_counts as counter (sound_id, plays) values (sound, number)
     on conflict (sound_id) do update set plays = least(counter.plays + excluded.plays, 9007199254740991)
     returning plays into new_count;
@@ -184,8 +194,7 @@ begin
   return new_count;
 end
 $$;
-comment on function private.add_plays is
-  'Adds plays of a sound, all of one day, to the history of a user and to the play counts. Returns the new count.';
+comment on function private.add_to_counts is 'Adds plays of one day to the counts of a sound. Returns the new count.';
 
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
@@ -272,11 +281,14 @@ begin
     order by place limit receipts_left
   ));
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
-  perform private.add_plays(player, sound_id, plays_of_day, last_moment)
+  -- A play that was made before the history was cleared counts, and does not come back in the history.
+  perform
+    private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
     from (
-      select sound_id, count(*) as plays_of_day, max(moment) as last_moment
-      from unnest(counted) group by sound_id, (moment at time zone 'UTC')::date order by sound_id, last_moment
-    ) as played;
+      select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
+        count(*) filter (where moment > private.cleared_at(player, sound_id)) as remembered
+      from unnest(counted) group by sound_id, day order by sound_id, last_moment
+    ) as plays_of_day;
   return counted;
 end
 $$;

@@ -39,6 +39,46 @@ create trigger "Histories_first" after delete on public.sounds for each row
 create trigger sounds_remove_from_histories after delete on public.sounds for each row
   execute function private.remove_from_histories();
 
+create table private.history_clearings (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  sound_id uuid references public.sounds (id) on delete cascade,
+  cleared_at timestamptz(3) not null,
+  unique nulls not distinct (user_id, sound_id)
+);
+create index history_clearings_oldest_first on private.history_clearings (cleared_at);
+create index history_clearings_sound_id on private.history_clearings (sound_id);
+comment on table private.history_clearings is
+  'When customers last cleared their history, or removed a sound from it. What was played before and arrives later '
+  'does not come back. private.upkeep deletes rows after 30 days, because older plays and positions are rejected.';
+comment on column private.history_clearings.sound_id is 'Null: all sounds.';
+
+create function private.cleared_at(player uuid, sound uuid) returns timestamptz
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(
+    (
+      select max(cleared_at) from private.history_clearings
+      where user_id = player and (sound_id is null or sound_id = sound)
+    ),
+    '-infinity'
+  );
+end
+$$;
+comment on function private.cleared_at is
+  'Returns when a customer last cleared the history, or removed this sound from it. -infinity: not in 30 days.';
+
+-- Takes the time of the clock, because now() is the start of a transaction that may have waited for newer reports.
+create function private.remember_clearing(player uuid, sound uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into private.history_clearings (user_id, sound_id, cleared_at)
+    values (player, sound, date_trunc('milliseconds', clock_timestamp()))
+    on conflict (user_id, sound_id) do update set cleared_at = excluded.cleared_at;
+end
+$$;
+comment on function private.remember_clearing is
+  'Stores that a customer has now removed a sound, or all sounds (null), from the history.';
+
 create view private.history_entry with (security_invoker = true) as
   select sound_id, private.iso_time(entry.last_played_at) as last_played_at, plays,
     (select sound from private.sound_preview as sound where sound.id = entry.sound_id) as sounds

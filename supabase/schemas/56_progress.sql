@@ -123,7 +123,9 @@ begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
   perform private.store_positions(array(
-    select report from unnest(sent) as report where sound_id = any (active) and moment < 'infinity'
+    select report from unnest(sent) as report
+    where sound_id = any (active) and moment < 'infinity' and moment > now() - interval '30 days'
+      and moment > private.cleared_at(auth.uid(), sound_id)
   ));
   perform private.limit_positions();
   return to_json(array(
@@ -144,22 +146,22 @@ comment on function public.save_progress is
   'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns '
   '[{sound_id, status}].';
 
--- The functions below never set an earlier time, because now() is the start of a transaction that may have waited for
--- a newer report.
+-- Removing locks the day of the caller's plays, so that a play that is being counted is there before, or knows of the
+-- clearing.
 
 create function private.remove_from_history(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  this_moment constant timestamptz := date_trunc('milliseconds', now());
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
+  perform private.lock_receipts(auth.uid(), false);
   delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
-  insert into public.progress as own (user_id, sound_id, updated_at)
-    select auth.uid(), id, this_moment from public.sounds where id = sound
-    on conflict (user_id, sound_id) do update
-      set position_sec = null, updated_at = greatest(own.updated_at, excluded.updated_at);
+  delete from public.progress where user_id = auth.uid() and sound_id = sound;
+  if exists (select from public.sounds where id = sound) then
+    perform private.remember_clearing(auth.uid(), sound);
+  end if;
   return was_there;
 end
 $$;
@@ -168,14 +170,14 @@ comment on function private.remove_from_history is 'Removes a sound from history
 create function private.clear_history() returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  this_moment constant timestamptz := date_trunc('milliseconds', now());
   was_there boolean;
 begin
   perform private.lock_progress('{}');
+  perform private.lock_receipts(auth.uid(), false);
   delete from public.history where user_id = auth.uid();
   was_there := found;
-  update public.progress set position_sec = null, updated_at = greatest(updated_at, this_moment)
-    where user_id = auth.uid() and position_sec is not null;
+  delete from public.progress where user_id = auth.uid();
+  perform private.remember_clearing(auth.uid(), null);
   return was_there;
 end
 $$;

@@ -1,6 +1,6 @@
 -- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
 create function private.export_account(
-  out api_keys json, out play_receipts json, out listening_days json, out progress json
+  out api_keys json, out play_receipts json, out listening_days json, out progress json, out history_clearings json
 ) language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
@@ -16,6 +16,10 @@ create function private.export_account(
       select json_build_object(
         'sound_id', sound_id, 'position_sec', position_sec, 'updated_at', private.iso_time(own.updated_at))
       from public.progress as own where user_id = auth.uid() order by own.updated_at desc, sound_id
+    )),
+    to_json(array(
+      select json_build_object('sound_id', sound_id, 'cleared_at', private.iso_time(cleared_at))
+      from private.history_clearings where user_id = auth.uid() order by cleared_at desc, sound_id
     ))
 $$;
 
@@ -33,7 +37,8 @@ create function public.export_account() returns json language sql stable set sea
     'api_keys', hidden.api_keys,
     'play_receipts', hidden.play_receipts,
     'listening_days', hidden.listening_days,
-    'progress', hidden.progress
+    'progress', hidden.progress,
+    'history_clearings', hidden.history_clearings
   )
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())

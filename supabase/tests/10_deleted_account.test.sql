@@ -29,6 +29,8 @@ select public.count_play('7e575000-0000-4000-8000-000000000001', id, 'a key')
   from auth.users where email like '%@tests.example.com';
 insert into public.progress (user_id, sound_id, position_sec, updated_at)
   select id, '7e575000-0000-4000-8000-000000000001', 5, now() from auth.users where email like '%@tests.example.com';
+insert into private.history_clearings (user_id, cleared_at)
+  select id, now() from auth.users where email like '%@tests.example.com';
 
 create temporary view traces as
   select 'auth.users' as place, id as account from auth.users
@@ -42,6 +44,7 @@ create temporary view traces as
   union all select 'public.progress', user_id from public.progress
   union all select 'private.play_receipts', user_id from private.play_receipts
   union all select 'private.listening_days', user_id from private.listening_days
+  union all select 'private.history_clearings', user_id from private.history_clearings
   union all select 'private.api_keys', owner_id from private.api_keys
   union all select 'private.suspended_bans', customer_id from private.suspended_bans;
 
@@ -53,7 +56,7 @@ select set_eq(
   'table places',
   array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
     'public.history', 'public.progress', 'private.play_receipts', 'private.listening_days', 'private.api_keys',
-    'private.suspended_bans'],
+    'private.history_clearings', 'private.suspended_bans'],
   'a deactivated customer has rows everywhere except in sessions, which ended'
 );
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');

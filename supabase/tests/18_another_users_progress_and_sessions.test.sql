@@ -28,7 +28,8 @@ from unnest(array[
   'select from auth.sessions'
 ]) as attack;
 select is(
-  public.save_progress('[{"sound_id": "7e575000-0000-4000-8000-000000000001", "position_sec": 9, "updated_at": "2026-01-01Z"}]') ->> 0,
+  public.save_progress(jsonb_build_array(jsonb_build_object(
+    'sound_id', '7e575000-0000-4000-8000-000000000001', 'position_sec', 9, 'updated_at', now() - interval '29 days'))) ->> 0,
   '{"sound_id" : "7e575000-0000-4000-8000-000000000001", "status" : "saved"}', 'a save does not depend on positions of another user'
 );
 select public.clear_history();

@@ -104,6 +104,30 @@ describe('DELETE /history', () => {
     expect((await history(user.app)).data).toMatchObject([{ sound_id: first, plays: 1 }]);
   });
 
+  test('a play before it that arrives later counts, and does not come back', async ({ gateway, sql }) => {
+    const { app } = await newUser(gateway);
+    const [cleared = '', removed = '', never = ''] = await addSounds(sql, [{}, {}, {}]);
+    const playedAt = async (sound_id: string, ...moments: number[]) => {
+      const plays = moments.map((ms) => ({ id: randomUUID(), sound_id, played_at: new Date(ms).toISOString() }));
+      const { data } = (await app.post('/plays').send({ plays }).expect(200)).body;
+      expect(data.map(({ status }: { status: string }) => status)).toEqual(moments.map(() => 'counted'));
+    };
+    const before = Date.now() - 1000;
+    await playedAt(cleared, before);
+    await app.delete('/history').expect(200);
+    for (const id of [cleared, never]) await playedAt(id, before, before - 3_600_000);
+    expect((await history(app)).data).toEqual([]);
+    await app.delete(`/history/${removed}`).expect(200);
+    await playedAt(removed, before, Date.now() + 1000);
+    await playedAt(never, before, Date.now() + 1000);
+    expect((await history(app)).data).toMatchObject([
+      { sound_id: never, plays: 1 },
+      { sound_id: removed, plays: 1 },
+    ]);
+    const counts = await sql`select plays from public.play_counts where sound_id in ${sql([cleared, removed, never])}`;
+    expect(counts.map(({ plays }) => Number(plays)).sort()).toEqual([2, 3, 4]);
+  });
+
   test('cannot change the history of another user, not even through the data API', async ({ gateway, sql }) => {
     const [mine, theirs] = [await newUser(gateway), await newUser(gateway)];
     const id = await addSound(sql);

@@ -18,7 +18,9 @@ describe('GET /me/export', () => {
     await app.post('/favorites').send({ sound_id: id }).expect(201);
     await app.post(`/sounds/${id}/play`).set('Idempotency-Key', key).expect(200);
     await app.patch('/me/customer').send({ full_name: 'Ada', country: 'DE' }).expect(200);
-    const updated_at = '2026-01-02T03:04:05.678Z';
+    const removed = await addSound(sql);
+    await app.delete(`/history/${removed}`).expect(200);
+    const updated_at = new Date(Date.now() - 86_400_000).toISOString();
     await app
       .put('/progress')
       .send({ entries: [{ sound_id: id, position_sec: 5, updated_at }] })
@@ -40,6 +42,7 @@ describe('GET /me/export', () => {
       play_receipts: [{ key, sound_id: id, received_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }],
       listening_days: [new Date().toISOString().slice(0, 10)],
       progress: [{ sound_id: id, position_sec: 5, updated_at }],
+      history_clearings: [{ sound_id: removed, cleared_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }],
     });
     const { profile, customer, favorites, history } = body.data;
     expect([profile.full_name, customer.country]).toEqual(['Ada', 'DE']);

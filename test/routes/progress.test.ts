@@ -117,8 +117,9 @@ describe('PUT /progress', () => {
     const ids = await addSounds(sql, Array(101).fill({}));
     const call = (...entries: object[]) => rest(token, 'POST', 'rpc/save_progress', { entries });
     const entry = at(ids[0] ?? '', 5);
-    for (const wrong of [{ position_sec: -1 }, { position_sec: 'NaN' }, { updated_at: '-infinity' }, { sound_id: 'x' }])
+    for (const wrong of [{ position_sec: -1 }, { position_sec: 'NaN' }, { sound_id: 'x' }])
       expect((await call({ ...entry, ...wrong })).status, JSON.stringify(wrong)).toBe(400);
+    expect(await call({ ...entry, updated_at: '-infinity' })).toMatchObject({ body: [{ status: 'older' }] });
     const inFuture = { body: [{ status: 'in_future' }] };
     for (const updated_at of ['infinity', ago(-6 * minuteMs), null])
       expect(await call({ ...entry, updated_at })).toMatchObject(inFuture);
@@ -131,7 +132,7 @@ describe('PUT /progress', () => {
 describe('removed positions', () => {
   test('a removal from the history removes positions, and rejects older ones for 30 days', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
-    const [first = '', hidden = '', third = '', unreported = ''] = await addSounds(sql, [{}, {}, {}, {}]);
+    const [first = '', hidden = '', third = '', unreported = '', never = ''] = await addSounds(sql, Array(5).fill({}));
     const reports = [at(first, 5), at(hidden, 6, ago(0)), at(third, 7, ago(-minuteMs)), at(unreported, 8)];
     await save(app, ...reports.slice(0, 3));
     await sql`update public.sounds set is_active = false where id = ${hidden}`;
@@ -142,18 +143,33 @@ describe('removed positions', () => {
     expect(await positionsOf(app)).toEqual([]);
     await sql`update public.sounds set is_active = true where id = ${hidden}`;
     const older = [...reports.filter(({ sound_id }) => sound_id !== third), at(first, 9, ago(minuteMs / 2))];
-    expect(await save(app, ...older)).toEqual(Array(4).fill('older'));
-    expect(await storedOf(sql, user.id)).toMatchObject(Array(4).fill({ position_sec: null, is_ahead: false }));
-    expect((await app.get('/me/export').expect(200)).body.data.progress).toHaveLength(4);
+    expect(await save(app, ...older, at(never, 10))).toEqual(Array(5).fill('older'));
+    expect(await storedOf(sql, user.id)).toEqual([]);
 
     const wait = (days: number) => sql`
-      update public.progress set updated_at = updated_at - ${days} * interval '1 day' where user_id = ${user.id}`;
+      update private.history_clearings set cleared_at = cleared_at - ${days} * interval '1 day'
+      where user_id = ${user.id}`;
     await wait(29.9);
     await sql`select private.upkeep()`;
-    expect(await storedOf(sql, user.id)).toHaveLength(4);
+    const clearings = async () => (await app.get('/me/export').expect(200)).body.data.history_clearings;
+    expect(await clearings()).toHaveLength(3);
+    const [during, before] = [ago(29 * 24 * 60 * minuteMs), ago(29.95 * 24 * 60 * minuteMs)];
+    expect(await save(app, at(first, 5, before), at(hidden, 6, during))).toEqual(['older', 'saved']);
     await wait(0.2);
     await sql`select private.upkeep()`;
-    expect(await storedOf(sql, user.id)).toEqual([]);
+    expect(await clearings()).toEqual([]);
+    expect(await save(app, at(third, 5, ago(30.01 * 24 * 60 * minuteMs)))).toEqual(['older']);
+  });
+
+  test('of two saves within a second on two devices the second one wins', async ({ gateway, sql }) => {
+    const { app } = await newUser(gateway);
+    const [id = ''] = await addSounds(sql, [{}]);
+    const second = Math.floor(Date.now() / 1000) * 1000 - 5000;
+    const entries = [900, 100].map((position, place) =>
+      at(id, position, new Date(second + 2 * place + 1).toISOString()),
+    );
+    for (const entry of entries.toReversed()) await save(app, entry);
+    expect(await positionsOf(app)).toEqual([100]);
   });
 });
 

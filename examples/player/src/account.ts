@@ -27,19 +27,28 @@ export async function signIn() {
     const [{ data }] = await Promise.all([api.sounds.page({ limit: 20 }), ready]);
     if (data[0]) await play(data[0], data);
   };
+  let typed = { email: '', password: '' };
   const enter = form([email, password], 'Sign in', async ({ email = '', password = '' }) => {
+    typed = { email, password };
     try {
-      await api.auth.signIn({ email, password });
+      await api.auth.signIn(typed);
     } catch (error) {
-      if (!(error instanceof SoundsError) || error.reason !== 'email_not_confirmed') throw error;
-      await api.auth.resend({ email });
-      confirm({ email, password });
+      // The service does not say whether the password is wrong or the address is not confirmed.
+      mail.hidden = !(error instanceof SoundsError) || error.code !== 'unauthorized';
+      throw error;
     }
   });
+  const mailCode = async () => {
+    notify();
+    await api.auth.resend(typed);
+    confirm(typed);
+  };
+  const mail = button('Mail me a code', mailCode, { hidden: true });
   return [
     el('p', {}, 'Bowls, rain, breath, music.'),
     button('Listen with the demo account', listen, { className: 'primary' }),
     enter,
+    mail,
     link('#/forgot', 'Forgot your password?'),
     ...(sign_up ? [link('#/signup', 'Create an account')] : []),
   ];
@@ -58,7 +67,8 @@ export function signUp() {
 function confirm(account: { email: string; password: string }) {
   const verify = ({ code = '' }) => api.auth.verify({ type: 'signup', code, ...account });
   const again = button('Send again', () => api.auth.resend(account));
-  next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again);
+  const forgotten = link('#/forgot', 'No mail? Forgot your password?'); // the address may be confirmed already
+  next('Enter the code', sentTo(account.email), form([code], 'Confirm', verify), again, forgotten);
 }
 
 /** Does not say whether there is an account, because the service does not reveal it. */

@@ -87,6 +87,12 @@ test('a user can create an account, change and reset the password, and delete th
     await page.keyboard.type('00000000'); // the field has the focus
     await submit('Confirm');
     await page.getByText('The code is wrong').waitFor();
+    await page.goto(site.url);
+    await button(page, 'Sign in').waitFor();
+    expect(await button(page, 'Mail me a code').isVisible()).toBe(false);
+    await submit('Sign in', { ...address, Password: 'the first one' });
+    await submit('Mail me a code');
+    await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
     await submit('Confirm', { Code: await codeSentTo(site.supabaseUrl, email) });
     await open(page, 'Account');
     await page.getByText(email).waitFor();

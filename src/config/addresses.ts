@@ -7,7 +7,7 @@ function hostedAddress(value: string): string | undefined {
   const [, ref] =
     /^https?:\/\/(?:app\.)?supabase\.(?:com|io)\/(?:dashboard\/)?project\/([a-z0-9]+)/i.exec(value) ??
     /^[a-z]+:\/\/(?:[^/@]*@)?db\.([a-z0-9]+)\.supabase\.co(?![\w.-])/i.exec(value) ??
-    /^postgres(?:ql)?:\/\/postgres\.([a-z0-9]+):/i.exec(value) ??
+    /^[a-z]+:\/\/\w+\.([a-z0-9]+)(?::[^/@]*)?@[\w.-]+\.pooler\.supabase\.com(?![\w.-])/i.exec(value) ??
     /^https?:\/\/([a-z0-9-]+)\.supabase\.co(?![\w.-])/i.exec(value) ??
     [];
   return ref && `https://${ref.toLowerCase()}.supabase.co`;
@@ -20,7 +20,7 @@ export const projectAddress = z
   .superRefine((value, { addIssue }) => {
     const hosted = hostedAddress(value);
     if (hosted && hosted !== value) addIssue(`must be the address of the data API: ${hosted}`);
-    else if (!/^https?:\/\//.test(value) || /^https?:\/\/(?:app\.)?supabase\.(?:com|io)\b/.test(value))
+    else if (!/^https?:\/\//.test(value) || /^https?:\/\/(?:[^/]*\.)?supabase\.(?:com|io)\b/.test(value))
       addIssue('must be an address such as https://abcd.supabase.co');
     else if (/\/(auth|rest|storage|functions|realtime|graphql)\/v1$/.test(value))
       addIssue('must be the address of the project without a path such as /rest/v1');

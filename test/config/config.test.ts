@@ -88,6 +88,7 @@ test('an address of another part of a hosted project is reported with that of th
       'https://db.abcd.supabase.co',
       'postgresql://postgres:hush@db.abcd.supabase.co:5432/postgres',
       'postgresql://postgres.abcd:hush@aws-0-eu-central-1.pooler.supabase.com:6543/postgres',
+      'https://postgres.abcd@aws-0-eu-central-1.pooler.supabase.com:6543/postgres',
       'http://abcd.supabase.co',
       'https://abcd.supabase.co/rest/v1',
       'https://abcd.supabase.co:5432',
@@ -95,7 +96,8 @@ test('an address of another part of a hosted project is reported with that of th
       expect(errorOf({ [variable]: value }).message).toBe(`${variable} must be the address of the data API: ${right}.`);
   for (const value of [right, 'https://abcd-all.supabase.co', 'http://10.0.0.5:8000', 'https://api.example.com'])
     expect(loadConfig({ ...required, SUPABASE_URL: value }).supabase.url).toBe(value);
-  expect(errorOf({ SUPABASE_URL: 'https://supabase.com/dashboard' }).message).toMatch(/such as https:\/\/abcd/);
+  for (const value of ['https://supabase.com/dashboard', 'https://aws-0-eu-central-1.pooler.supabase.com:6543'])
+    expect(errorOf({ SUPABASE_URL: value }).message).toMatch(/such as https:\/\/abcd/);
 });
 
 test('trusted proxies are a number of hops or a list of addresses', () => {

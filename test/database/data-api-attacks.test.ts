@@ -22,7 +22,13 @@ test('a token that Auth issued to another app reaches nothing of its user', asyn
   const { id: sub } = user.user;
   await app.post('/favorites').send({ sound_id: await addSound(sql) });
   const { session_id } = decodeJwt(user.access_token);
-  const claims = { sub, session_id, aud: 'authenticated', role: 'authenticated', exp: Date.now() / 1000 + 600 };
+  const claims = {
+    sub,
+    session_id,
+    aud: 'authenticated',
+    role: 'authenticated',
+    exp: Math.floor(Date.now() / 1000) + 600,
+  };
   const token = await forge(skip, { ...claims, client_id: randomUUID(), scope: 'email' });
   for (const name of `export_account get_customer list_favorites list_history list_sessions end_sessions list_progress
     clear_history`.split(/\s+/))

@@ -104,7 +104,12 @@ test('the later of what was bought and what was given counts, at locks, for the 
 
 test('a premium sound is locked for an account without a customer', async ({ gateway, sql, skip }) => {
   const id = await addRecording(sql);
-  const claims = { sub: randomUUID(), aud: 'authenticated', role: 'authenticated', exp: Date.now() / 1000 + 600 };
+  const claims = {
+    sub: randomUUID(),
+    aud: 'authenticated',
+    role: 'authenticated',
+    exp: Math.floor(Date.now() / 1000) + 600,
+  };
   const app = clientWith(gateway, await forge(skip, claims));
   expect((await app.get(`/sounds/${id}`)).body.data).toMatchObject({ is_locked: true, audio_url: null });
 });

@@ -12,6 +12,7 @@ import { adminRoutes, sessionOrigin } from './api/auth-admin.ts';
 import { requireCaptcha } from './api/auth-captcha.ts';
 import { apiVersion } from './api/auth-errors.ts';
 import { codeDigits } from './api/auth-mails.ts';
+import { rejectPhones } from './api/auth-phone.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { unusedRoutes } from './api/auth-unused.ts';
 import { filesAlone, listen } from './api/listen.ts';
@@ -132,6 +133,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
         middlewares: [
           requireApiKey,
           apiVersion,
+          rejectPhones,
           ...(options.captcha ? [requireCaptcha] : []),
           answering(publishedKeys(signing)),
           fullTokens(() => `${url()}/auth/v1`, signing),

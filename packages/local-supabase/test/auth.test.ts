@@ -94,6 +94,31 @@ test('sign-in ignores the case of the address, and checks the ban before the pas
 
 const users = '/auth/v1/admin/users';
 
+test('a phone number is rejected, not ignored', async ({ supabase }) => {
+  const phone = '+41790000000';
+  const { accessToken: token } = await supabase.signUp();
+  const service = { apikey: supabase.secretKey };
+  for (const [method, path, request] of [
+    ['POST', 'signup', {}],
+    ['POST', 'otp', {}],
+    ['PUT', 'user', { token }],
+    ['POST', 'admin/users', service],
+  ] as const)
+    expect(await codeOf(supabase.call(`/auth/v1/${path}`, { method, body: { phone, password }, ...request }))).toBe(
+      '400 phone_provider_disabled',
+    );
+});
+
+test('the admin API returns the code of a recovery, which opens a session', async ({ supabase }) => {
+  const { email } = await supabase.signUp();
+  const apikey = supabase.secretKey;
+  const link = { type: 'recovery', email };
+  const { body } = await supabase.call('/auth/v1/admin/generate_link', { apikey, body: link });
+  expect(body.email_otp).toMatch(/^\d{8}$/);
+  const code = { type: 'recovery', email, token: body.email_otp };
+  expect((await supabase.call('/auth/v1/verify', { body: code })).body.user.email).toBe(email);
+});
+
 test('the admin API creates and deletes a user, only with the secret key', async ({ supabase }) => {
   const admin = (path: string, request: object) =>
     supabase.call(users + path, { apikey: supabase.secretKey, ...request });

@@ -87,11 +87,46 @@ test('a folder can be listed by name, in pages', async ({ supabase }) => {
   for (const [request, expected] of [
     [{ prefix: `${folder}/` }, ['a.mp3', 'b.mp3', 'B2.mp3', 'deeper/']],
     [{ limit: 1, offset: 1 }, ['b.mp3']],
+    [{ search: 'B' }, ['b.mp3', 'B2.mp3']],
+    [{ sortBy: { column: 'name', order: 'desc' } }, ['deeper/', 'B2.mp3', 'b.mp3', 'a.mp3']],
+    [{ search: 'b', sortBy: { column: 'created_at', order: 'desc' } }, ['B2.mp3', 'b.mp3']],
   ] as const)
     expect([request, await list({ prefix: folder, ...request })]).toEqual([request, expected]);
   const [entry] = (await ask(supabase, `list/${audioBucket}`, { body: { prefix: folder } })).body;
   expect(entry.metadata).toMatchObject({ mimetype: 'audio/mpeg', size: alphabet.length });
   expect((await ask(supabase, `list/${audioBucket}`, { body: {} })).status).toBe(400);
+});
+
+test('an object is moved and copied with its bytes and type, but not to a name that exists', async ({ supabase }) => {
+  const [first, second, third] = ['a', 'b', 'c'].map((name) => `${name}-${randomUUID()}.txt`);
+  await upload(supabase, `${coversBucket}/${first}`, 'text/plain');
+  const relocate = (way: string, sourceKey = '', destinationKey = '') =>
+    ask(supabase, way, { body: { bucketId: coversBucket, sourceKey, destinationKey } });
+  expect((await relocate('copy', first, second)).body).toEqual({
+    Id: expect.any(String),
+    Key: `${coversBucket}/${second}`,
+  });
+  expect(await codeOf(relocate('move', first, second))).toBe('400 409');
+  expect((await relocate('move', first, third)).body).toEqual({ message: 'Successfully moved' });
+  expect(await codeOf(relocate('move', first, third))).toBe('400 404');
+  for (const [name, status] of [
+    [first, 400],
+    [second, 200],
+    [third, 200],
+  ] as const) {
+    const { headers, ...found } = await ask(supabase, `public/${coversBucket}/${name}`);
+    expect(found.status).toBe(status);
+    if (status === 200) expect([found.body, headers.get('content-type')]).toEqual([alphabet, 'text/plain']);
+  }
+});
+
+test('download names the file that a browser stores', async ({ supabase }) => {
+  const name = await cover(supabase);
+  const disposition = async (query: string) =>
+    (await ask(supabase, `public/${coversBucket}/${name}${query}`)).headers.get('content-disposition');
+  expect(await disposition('')).toBeNull();
+  expect(await disposition('?download=')).toBe('attachment;');
+  expect(await disposition('?download=a%20b.mp3')).toBe("attachment; filename=a%20b.mp3; filename*=UTF-8''a%20b.mp3;");
 });
 
 // test/routes/sounds-files.test.ts tests that addresses are signed and cannot be forged.

@@ -44,6 +44,7 @@ async function serve(
     'Last-Modified': new Date(lastModified).toUTCString(),
     'Accept-Ranges': 'bytes',
     'Content-Type': mimetype,
+    ...attachment(c.req.query('download')),
   };
   if (c.req.header('if-none-match') === eTag) return new Response(null, { status: 304, headers });
   const wanted = c.req.header('range');
@@ -57,6 +58,14 @@ async function serve(
       ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
     },
   });
+}
+
+/** Returns the header with which a browser stores a file under a name, or under that of the address if it is empty. */
+function attachment(name: string | undefined): Record<string, string> {
+  if (name === undefined) return {};
+  const encoded = encodeURIComponent(name);
+  const named = name === '' ? '' : ` filename=${encoded}; filename*=UTF-8''${encoded};`;
+  return { 'Content-Disposition': `attachment;${named}` };
 }
 
 /** Parses a range. @throws StorageError unless it is a single byte range within the object */

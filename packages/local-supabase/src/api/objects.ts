@@ -1,8 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+
+export interface ObjectAddress {
+  bucket: string;
+  name: string;
+}
 
 export interface ObjectFiles {
   /** Replaces the object's bytes atomically. Running downloads still get the old bytes. */
@@ -11,6 +16,8 @@ export interface ObjectFiles {
   size: (bucket: string, key: string) => Promise<number | undefined>;
   /** Reads the object, or its bytes from `start` to `end` inclusive. */
   read: (bucket: string, key: string, range?: { start?: number; end?: number }) => ReadableStream;
+  /** Copies the bytes of an object. Replaces those at the destination. */
+  copy: (from: ObjectAddress, to: ObjectAddress) => Promise<void>;
   deleteObject: (bucket: string, key: string) => Promise<void>;
   deleteObjects: (bucket: string, keys: string[]) => Promise<void>;
 }
@@ -30,6 +37,11 @@ export function createObjectFiles(folder: string): ObjectFiles {
     },
     size: async (bucket, key) => (await stat(pathOf(bucket, key)).catch(() => undefined))?.size,
     read: (bucket, key, range = {}) => Readable.toWeb(createReadStream(pathOf(bucket, key), range)) as ReadableStream,
+    async copy(from, to) {
+      const path = pathOf(to.bucket, to.name);
+      await mkdir(dirname(path), { recursive: true });
+      await copyFile(pathOf(from.bucket, from.name), path);
+    },
     deleteObject: remove,
     async deleteObjects(bucket, keys) {
       await Promise.all(keys.map((key) => remove(bucket, key)));

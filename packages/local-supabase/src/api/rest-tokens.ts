@@ -22,7 +22,9 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
   for (const [name, isWrong, message] of timeClaims) {
     const time = claims[name];
     if (typeof (time ?? 0) !== 'number') throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
-    if (time != null && isWrong(Number(time), Date.now() / 1000)) throw invalidToken('PGRST303', message);
+    // PostgREST reads a time with a fraction as 0.
+    const seconds = Number.isInteger(time) ? Number(time) : 0;
+    if (time != null && isWrong(seconds, Math.floor(Date.now() / 1000))) throw invalidToken('PGRST303', message);
   }
   if (![claims['aud'] ?? ''].flat().every((one) => typeof one === 'string'))
     throw invalidToken('PGRST303', "The JWT 'aud' claim must be a string or an array of strings");

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { isStudio } from './access.ts';
 import { downloadAsCaller, downloadPublic, downloadSigned } from './download.ts';
 import { list } from './list.ts';
+import { copy, move } from './relocate.ts';
 import { remove } from './remove.ts';
 import { resumablePath, resumableUploads } from './resumable.ts';
 import { signMany, signOne } from './signing.ts';
@@ -23,6 +24,8 @@ const routes: [methods: string[], path: RegExp, handler: Handler][] = [
   [downloadMethods, /^\/object\/sign\/([^/]+)\/(.+)$/, downloadSigned],
   [downloadMethods, /^\/object\/public\/([^/]+)\/(.+)$/, downloadPublic],
   [downloadMethods, /^\/object\/(?:authenticated\/|(?!info\/))([^/]+)\/(.+)$/, downloadAsCaller],
+  [['POST'], /^\/object\/move$/, move],
+  [['POST'], /^\/object\/copy$/, copy],
   [['POST', 'PUT'], /^\/object\/([^/]+)\/(.+)$/, upload],
   [['DELETE'], /^\/object\/([^/]+)\/(.+)$/, remove],
 ];

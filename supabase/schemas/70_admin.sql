@@ -299,6 +299,80 @@ $$;
 comment on function admin.arrange_section is
   'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
 
+create function admin.time_zone(moment text) returns text language plpgsql immutable set search_path = '' as $$
+declare
+  words constant text[] := regexp_match(
+    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d:?\d\d)$');
+begin
+  if words is null then
+    raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
+      'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00',
+      moment;
+  end if;
+  return case words[1] when 'Z' then 'UTC' else words[1] end;
+end
+$$;
+comment on function admin.time_zone is
+  'Returns the zone of a moment that a person wrote: a name with a slash, UTC or an offset. Rejects others, because '
+  'abbreviations have several meanings (IST is the time of India, of Ireland and of Israel).';
+
+create function admin.moment(written text) returns timestamptz language plpgsql stable set search_path = '' as $$
+begin
+  perform admin.time_zone(written);
+  return written::timestamptz;
+end
+$$;
+comment on function admin.moment is
+  'Returns the moment that a person wrote, for example 2030-01-04 09:30 Europe/Berlin.';
+
+create function private.local_time(moment timestamptz, zone text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  -- An offset of a zone has the opposite sign in Postgres, but not as an interval.
+  there constant timestamp := case
+    when zone ~ '^[+-]' then moment at time zone zone::interval else moment at time zone zone end;
+begin
+  return to_char(there, 'YYYY-MM-DD HH24:MI ') || zone;
+end
+$$;
+
+create function private.require_found(is_found boolean, what text, name text) returns void
+language plpgsql immutable set search_path = '' as $$
+begin
+  if not is_found then
+    raise exception 'There is no %: "%". Correct it, and run this again.', what, name;
+  end if;
+end
+$$;
+comment on function private.require_found is 'Rejects a name, in a snippet, of which there is no row.';
+
+create function admin.sounds_named(title text) returns setof public.sounds
+language plpgsql stable set search_path = '' as $$
+begin
+  return query select * from public.sounds where sounds.title = sounds_named.title;
+  perform private.require_found(found, 'sound with this title', title);
+end
+$$;
+comment on function admin.sounds_named is 'Returns the sounds with this title. An unknown title is an error.';
+
+create function admin.section_named(slug text) returns setof public.home_sections
+language plpgsql stable set search_path = '' as $$
+begin
+  return query select * from public.home_sections where home_sections.slug = section_named.slug;
+  perform private.require_found(found, 'section of the home page with this slug', slug);
+end
+$$;
+comment on function admin.section_named is 'Returns the section with this slug. An unknown slug is an error.';
+
+create function admin.customer_named(email text) returns setof public.customers
+language plpgsql stable set search_path = '' as $$
+begin
+  return query select * from public.customers where lower(customers.email) = lower(customer_named.email);
+  perform private.require_found(found, 'customer with this e-mail address', email);
+end
+$$;
+comment on function admin.customer_named is 'Returns the customer with this address. An unknown address is an error.';
+
 -- Schedules of Supabase Cron have no year, and a job that is scheduled in its minute may run in the next year. The
 -- command ignores a moment that was missed by a day, because the project was paused.
 create function admin.schedule_activation(kind text, id uuid, is_active boolean, moment timestamptz) returns text
@@ -306,7 +380,14 @@ language plpgsql volatile set search_path = '' as $$
 declare
   job constant text := concat_ws(' ', case when is_active then 'publish' else 'hide' end, kind, id);
   minute constant timestamptz := date_trunc('minute', moment);
+  table_name constant text := case kind when 'sound' then 'sounds' when 'section' then 'home_sections' end;
+  is_there boolean;
 begin
+  if table_name is null then
+    raise exception 'The kind is "%". It must be sound or section.', kind;
+  end if;
+  execute format('select exists (select from public.%I where id = $1)', table_name) into is_there using id;
+  perform private.require_found(is_there, kind || ' with this id', id::text);
   if (minute between now() + interval '30 seconds' and now() + interval '364 days') is not true then
     raise exception '% is not within the next 364 days. Give a moment at least two minutes from now.',
       coalesce(moment::text, 'NULL');
@@ -317,7 +398,7 @@ begin
     job, to_char(minute at time zone 'UTC', 'FMMI FMHH24 FMDD FMMM *'),
     format(
       'update public.%I set is_active = %L where id = %L and now() < %L; select cron.unschedule(%L)',
-      case kind when 'sound' then 'sounds' else 'home_sections' end, is_active, id, minute + interval '1 day', job
+      table_name, is_active, id, minute + interval '1 day', job
     )
   );
   return job;
@@ -325,6 +406,63 @@ end
 $$;
 comment on function admin.schedule_activation is
   'Sets is_active of a sound or section (kind) at a moment within 364 days. Returns the job, named by the id.';
+
+-- Leaves out rows that are in this state already.
+create function private.schedule_named(kind text, name text, ids uuid[], is_active boolean, moment text)
+returns table (job text, due_in_utc text, due_there text) language plpgsql volatile set search_path = '' as $$
+begin
+  if cardinality(ids) = 0 then
+    raise exception '"%" is % already.', name, case when is_active then 'active' else 'hidden' end;
+  end if;
+  return query
+    select admin.schedule_activation(kind, id, is_active, admin.moment(moment)),
+      private.local_time(admin.moment(moment), 'UTC'),
+      private.local_time(admin.moment(moment), admin.time_zone(moment))
+    from unnest(ids) as id;
+end
+$$;
+
+create function admin.schedule_sound(title text, is_active boolean, moment text)
+returns table (job text, due_in_utc text, due_there text) language plpgsql volatile set search_path = '' as $$
+declare
+  ids constant uuid[] := array(
+    select id from admin.sounds_named(title) as sound where sound.is_active <> schedule_sound.is_active);
+begin
+  return query select * from private.schedule_named('sound', title, ids, is_active, moment);
+end
+$$;
+comment on function admin.schedule_sound is
+  'Publishes (is_active true) or hides the sounds with this title at a moment. Returns the jobs with their moment.';
+
+create function admin.schedule_section(slug text, is_active boolean, moment text)
+returns table (job text, due_in_utc text, due_there text) language plpgsql volatile set search_path = '' as $$
+declare
+  ids constant uuid[] := array(
+    select id from admin.section_named(slug) as section where section.is_active <> schedule_section.is_active);
+begin
+  return query select * from private.schedule_named('section', slug, ids, is_active, moment);
+end
+$$;
+comment on function admin.schedule_section is
+  'Publishes (is_active true) or hides a section of the home page at a moment. Returns the job with its moment.';
+
+create function admin.give_premium(email text, moment text)
+returns table (customer text, until_in_utc text, until_there text) language plpgsql volatile set search_path = '' as $$
+declare
+  is_date constant boolean := coalesce(moment <> 'infinity', false);
+  until constant timestamptz := case when is_date then admin.moment(moment) else moment::timestamptz end;
+begin
+  return query
+    update public.customers as given set premium_given_until = until
+      from admin.customer_named(give_premium.email) as found
+      where given.id = found.id
+      returning given.email,
+        case when is_date then private.local_time(until, 'UTC') else coalesce(moment, 'no premium given') end,
+        case when is_date then private.local_time(until, admin.time_zone(moment)) end;
+end
+$$;
+comment on function admin.give_premium is
+  'Sets premium_given_until of the customer with this address: a moment, infinity, or null for none.';
 
 -- Uses a dynamic statement, because a database without Supabase Cron has no table of jobs.
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)

@@ -1,2 +1,4 @@
 -- Shows the sounds of one section, and the reason why other matching sounds are not shown. Replace the slug.
-select position, sound, why from admin.home_explained where section = '<slug of the section>';
+select explained.position, explained.sound, explained.why
+from admin.section_named('<slug of the section>') as named
+  left join admin.home_explained as explained on explained.section = named.slug;

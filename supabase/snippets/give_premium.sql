@@ -1,5 +1,4 @@
--- Gives a customer premium until a moment, from the next request on. Replace the e-mail address and the moment. For
--- premium without end write 'infinity', to take it away null instead of the quoted moment.
-update public.customers set premium_given_until = '<2030-01-04 09:30 Europe/Berlin>'
-where lower(email) = lower('<e-mail address>')
-returning email, premium_given_until;
+-- Gives a customer premium until a moment, from the next request on. Replace the e-mail address and the moment; write
+-- the zone as a name with a slash, UTC or an offset (+01:00). For premium without end write 'infinity', to take it away
+-- null instead of the quoted moment.
+select * from admin.give_premium('<e-mail address>', '<YYYY-MM-DD HH:MM Europe/Berlin>');

@@ -1,4 +1,4 @@
--- Publishes a hidden section of the home page at a time within 364 days. Replace the slug and the time.
+-- Publishes a hidden section of the home page at a moment within 364 days. Replace the slug and the moment; write the
+-- zone as a name with a slash, UTC or an offset (+01:00).
 -- To cancel it: select cron.unschedule('<job>'); admin.scheduled lists pending jobs.
-select admin.schedule_activation('section', id, true, '<2030-01-04 09:30 Europe/Berlin>') as job, slug, title
-from public.home_sections where slug = '<slug of the section>' and not is_active;
+select * from admin.schedule_section('<slug of the section>', true, '<YYYY-MM-DD HH:MM Europe/Berlin>');

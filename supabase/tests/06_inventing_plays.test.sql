@@ -23,8 +23,8 @@ create view pg_temp.attacks as
     ('function count_plays', $$ select public.count_plays('[]', 'b0000000-0000-4000-8000-000000000000') $$),
     ('function count_play',
      $$ select private.count_play('7e575000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000000', 'x', true) $$),
-    ('function add_plays',
-     $$ select private.add_plays('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 1, now()) $$),
+    ('function add_to_history',
+     $$ select private.add_to_history('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 1, now()) $$),
     ('table history',
      $$ insert into public.history values
         ('b0000000-0000-4000-8000-000000000000', '7e575000-0000-4000-8000-000000000001', 9, now()) $$),

@@ -1,4 +1,5 @@
-import { carryOut, type Outcome } from './apply/carry-out.ts';
+import { carryOut } from './apply/carry-out.ts';
+import type { Outcome } from './apply/outcome.ts';
 import { report } from './apply/report.ts';
 import { writeParts } from './apply/write-parts.ts';
 import { assignCategories } from './identify/categories.ts';

@@ -1,3 +1,4 @@
+import type { SupabaseClient } from '@supabase/supabase-js';
 import PQueue from 'p-queue';
 import { isChanging, type Step } from '../plan/plan.ts';
 import { insertSound, updateFacts, updateSound, upsertRow } from '../project/database.ts';
@@ -5,16 +6,10 @@ import { nameOf } from '../project/storage.ts';
 import type { Connection } from '../project/supabase.ts';
 import { columnsOf } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
-import { asRejected, ImportError, type Problem } from '../shared/problems.ts';
+import { asRejected, ImportError } from '../shared/problems.ts';
+import type { Outcome } from './outcome.ts';
 import { showProgress } from './report.ts';
 import { uploadFile } from './upload.ts';
-
-export interface Outcome {
-  done: Set<Step>;
-  rejected: Problem[];
-  /** Reason why the import ended early. */
-  stopped?: string;
-}
 
 /** Gap between the creation times of new sounds, so that their order stays if the database moves one time. */
 const msApart = 10;
@@ -30,29 +25,14 @@ export async function carryOut(connection: Connection, steps: Step[], started: D
   const { client, signal } = connection;
   const progress = showProgress(steps);
   const outcome: Outcome = { done: new Set(), rejected: [] };
-  const sending = new Map<string, Promise<void>>();
-  /** Uploads a file once, even if several sounds share it, such as the cover of a folder. */
-  const send = (file: LocalFile) => {
-    let sent = 0;
-    const onProgress = (bytes: number) => {
-      progress.sent(bytes - sent);
-      sent = bytes;
-    };
-    const upload = sending.get(nameOf(file)) ?? uploadFile(connection, file, onProgress);
-    sending.set(nameOf(file), upload);
-    return upload;
-  };
+  const send = createSender(connection, progress.sent);
   const carryOutOne = async (step: Step, index: number) => {
     if (signal.aborted || outcome.stopped !== undefined) return;
-    const { id, row, write, facts, uploads, remember } = step;
     // Lists begin with the newest sound, so the first file gets the latest time.
-    const created_at = step.createdAt ?? new Date(started.getTime() - index * msApart).toISOString();
+    const createdAt = step.createdAt ?? new Date(started.getTime() - index * msApart).toISOString();
     try {
-      for (const file of uploads) await send(file);
-      if (step.action === 'create') await insertSound(client, { ...write, ...facts, id, created_at });
-      if (row && step.action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
-      if (row && facts) await updateFacts(client, id, facts);
-      if (remember) await upsertRow(client, 'imported_sounds', remember, 'sound_id');
+      for (const file of step.uploads) await send(file);
+      await writeSound(client, step, createdAt);
       outcome.done.add(step);
       progress.end(step);
     } catch (error) {
@@ -67,15 +47,39 @@ export async function carryOut(connection: Connection, steps: Step[], started: D
   };
   const queue = new PQueue({ concurrency: 4 });
   const open = [...steps.entries()].filter(([, step]) => isChanging(step) || step.remember);
-  await queue
-    .addAll(
-      open.map(
-        ([index, step]) =>
-          () =>
-            carryOutOne(step, index),
-      ),
-    )
-    .finally(progress.close);
+  const tasks = open.map(
+    ([index, step]) =>
+      () =>
+        carryOutOne(step, index),
+  );
+  await queue.addAll(tasks).finally(progress.close);
   if (signal.aborted) outcome.stopped = 'Interrupted.';
   return outcome;
+}
+
+/**
+ * Returns a function that uploads a file once, even if several sounds share it, such as the cover of a folder.
+ * @param onBytes called with the number of bytes sent since the last call
+ */
+function createSender(connection: Connection, onBytes: (bytes: number) => void) {
+  const sending = new Map<string, Promise<void>>();
+  return (file: LocalFile): Promise<void> => {
+    let sent = 0;
+    const onProgress = (bytes: number) => {
+      onBytes(bytes - sent);
+      sent = bytes;
+    };
+    const upload = sending.get(nameOf(file)) ?? uploadFile(connection, file, onProgress);
+    sending.set(nameOf(file), upload);
+    return upload;
+  };
+}
+
+/** Writes the row of a sound, then its record. @param created_at creation time of a new sound, in ISO 8601 */
+async function writeSound(client: SupabaseClient, step: Step, created_at: string): Promise<void> {
+  const { action, id, row, write, facts, remember } = step;
+  if (action === 'create') await insertSound(client, { ...write, ...facts, id, created_at });
+  if (row && action === 'update' && columnsOf(write).length > 0) await updateSound(client, row, write);
+  if (row && facts) await updateFacts(client, id, facts);
+  if (remember) await upsertRow(client, 'imported_sounds', remember, 'sound_id');
 }

@@ -5,7 +5,7 @@ import { columnNames, columnsOf } from '../shared/fields.ts';
 import { type Line, linesOf, print, showBar } from '../shared/print.ts';
 import { nameOf } from '../shared/sound.ts';
 import { megabytes, oneOrMany, plural, printable } from '../shared/text.ts';
-import type { Outcome } from './carry-out.ts';
+import type { Outcome } from './outcome.ts';
 
 function describe({ action, write, facts, row, uploads }: Step): string {
   if (action === 'create') return `${write.title} (${write.category ?? 'no category'})`;

@@ -24,7 +24,7 @@ interface Circumstances {
 export function assignCategories(sounds: Sound[], circumstances: Circumstances) {
   const { make, known } = circumstances;
   const categories = [...circumstances.categories];
-  const findOrMake = make ? categoryMaker(categories) : undefined;
+  const findOrMake = make ? createCategoryMaker(categories) : undefined;
   const open = sounds.filter((sound) => needsCategory(sound, circumstances));
   for (const { file, fields } of open) {
     const category = findOrMake?.(foldersOf(file)) ?? categoryOf(foldersOf(file), categories);
@@ -80,7 +80,7 @@ function categoryOf([top = '', below]: string[], categories: Category[]): Catego
  * so that two names never become one category.
  * @param categories existing categories; new ones are added
  */
-function categoryMaker(categories: Category[]) {
+function createCategoryMaker(categories: Category[]) {
   const stored = [...categories];
   const findOrMake = (folder: string, parent: Category | undefined): Category => {
     const id = soundId('category', parent?.slug, folder);

@@ -70,15 +70,24 @@ export function identify(
   // Match sounds that were made by hand for a recording with this name.
   claim(({ file, key }) => [key === '' && file ? byPath.get(file) : undefined], others);
   const copies = copiesIn(candidates, known, ofAudio);
-  // A recording may have been rejected but still be in the folder.
-  const isRejected = ({ file = '', key }: Place) =>
-    !key && found.recordings.has(file) && !sounds.some((sound) => sound.file === file);
-  const isUnread = (place: Place) => isRejected(place) || found.inCloud.has(place.file ?? '');
-  const gone = records.flatMap(({ sound_id: id, places }) => {
-    const place = places.find((each) => each.source === source);
-    return place && !claimed.has(id) && !isUnread(place) ? [{ id, place }] : [];
-  });
+  const unclaimed = records.filter(({ sound_id }) => !claimed.has(sound_id));
+  const gone = goneFrom(unclaimed, source, sounds, found);
   return { known, copies: new Map([...links, ...copies]), gone };
+}
+
+/** Returns the sounds whose file is missing. One that was rejected, or is in iCloud only, is not. */
+function goneFrom(
+  records: Imported[],
+  source: string,
+  sounds: Sound[],
+  { recordings, inCloud }: Pick<Found, 'recordings' | 'inCloud'>,
+): Identity['gone'] {
+  const isRejected = ({ file = '', key }: Place) =>
+    !key && recordings.has(file) && !sounds.some((sound) => sound.file === file);
+  return records.flatMap(({ sound_id: id, places }) => {
+    const place = places.find((each) => each.source === source);
+    return place && !isRejected(place) && !inCloud.has(place.file ?? '') ? [{ id, place }] : [];
+  });
 }
 
 const keyOf = (source: string, { file, key = '' }: Partial<Pick<Sound, 'file' | 'key'>>) =>

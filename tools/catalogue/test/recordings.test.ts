@@ -62,13 +62,13 @@ test('recordings of every extension are imported with title, comment and picture
   const kinds = importedFormats.flatMap(([format, type, extensions, tags]) =>
     extensions.split(' ').map((extension) => ({ format, type, extension, tags })),
   );
-  const attached = '-map 0 -map 1 -frames:v 1 -c:v mjpeg -disposition:v:0 attached_pic';
+  const attached = '-map 0 -map 1 -c:v mjpeg -disposition:v:0 attached_pic';
   const outputs = kinds.map(({ format, extension, tags }, index): [string, string] => {
     const length = 0.5 + index / 100; // otherwise the two files without tags would be equal
     const texts = `-metadata title=Deep-${extension} -metadata comment=Struck -t ${length}`;
     return [`${extension}.${format}`, tags.includes('picture') ? `${attached} ${texts}` : texts];
   });
-  const made = encode(await makeFolder(), Object.fromEntries(outputs), 'color=red:size=64x64:d=1');
+  const made = encode(await makeFolder(), Object.fromEntries(outputs), 'color=red:size=64x64:rate=1:d=1');
   const files: Files = {};
   for (const [name] of outputs) files[`@/${name.replace(/(.*)\..*/, '$1.$1')}`] = made(name);
   for (const name of ['aac.jpg', 'adts.jpeg', 'webm.jpe', 'weba.jfif']) files[`@/${name}`] = await picture();

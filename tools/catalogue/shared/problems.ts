@@ -21,5 +21,8 @@ export function asRejected(error: unknown): Rejected {
     return new Rejected('The file does not exist. Restore or remove it, and run the import again.');
   if (code === 'EACCES' || code === 'EPERM')
     return new Rejected('You do not have permission to read it. Change that, and run the import again.');
+  // Messages of the system contain the path on this machine.
+  if (error instanceof Error && 'syscall' in error)
+    return new Rejected(`The system reports ${code}. Check the file and the disk, and run the import again.`);
   return new Rejected(`It failed: ${error instanceof Error ? error.message : error}. Run the import again.`);
 }

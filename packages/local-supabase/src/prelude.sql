@@ -25,8 +25,8 @@ create role supabase_storage_admin noinherit login password 'postgres';
 alter role supabase_storage_admin set search_path to storage;
 grant authenticator to supabase_storage_admin;
 
--- Since 2026 new projects have no default privileges.
-grant usage on schema public to anon, authenticated, service_role;
+-- Since 2026 new projects have no default privileges. Usage for postgres is what supabase/postgres grants, too.
+grant usage on schema public to postgres, anon, authenticated, service_role;
 
 create schema extensions authorization postgres;
 grant usage on schema extensions to anon, authenticated, service_role, supabase_auth_admin, supabase_storage_admin;

@@ -144,5 +144,5 @@ export function textOf(error: unknown): string {
   if (error.reason === 'validation') return `Check the ${error.field?.replace('_', ' ')}.`;
   if (error.code === 'no_answer')
     return navigator.onLine ? 'The service does not answer. Try again later.' : 'There is no network.';
-  return texts[error.reason ?? error.code] ?? `That did not work. (Request ${error.requestId})`;
+  return texts[error.reason ?? ''] ?? texts[error.code] ?? `That did not work. (Request ${error.requestId})`;
 }

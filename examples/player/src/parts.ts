@@ -13,17 +13,26 @@ export const coverOf = (sound: Pick<Preview, 'cover_image_url'>) => api.coverUrl
 
 type Cover = Pick<Preview, 'cover_image_url' | 'cover_placeholder'>;
 
-/** Shows a cover, and its placeholder until it has loaded. */
-export function showCover(image: HTMLImageElement, sound: Cover) {
+/** Shows a cover, and its placeholder until it has loaded. @param options `small` for lists */
+export function showCover(image: HTMLImageElement, sound: Cover, options?: { small: boolean }) {
   const hash = Uint8Array.from(atob(sound.cover_placeholder ?? ''), (char) => char.charCodeAt(0));
   image.style.backgroundImage = hash.length > 0 ? `url(${thumbHashToDataURL(hash)})` : '';
-  image.src = coverOf(sound);
+  image.src = api.coverUrl(sound, options) ?? noCover;
 }
 
 export function picture(sound?: Cover) {
   const image = el('img', { loading: 'lazy', alt: '' });
   image.onerror = () => Object.assign(image, { src: noCover });
   if (sound) showCover(image, sound);
+  return image;
+}
+
+/** Returns the small cover of a sound, or the cover itself if there is no small one. */
+function smallPicture(sound: Cover) {
+  const image = picture();
+  const showNone = image.onerror;
+  image.onerror = () => Object.assign(image, { onerror: showNone, src: coverOf(sound) });
+  showCover(image, sound, { small: true });
   return image;
 }
 
@@ -42,7 +51,7 @@ function cover(sound: Preview) {
   const bar = el('progress', { max: sound.duration_sec || 1 });
   bar.dataset['sound'] = sound.id;
   showHeard(bar);
-  return el('span', { className: 'cover' }, picture(sound), bar, ...(isLocked(sound) ? [icon('lock')] : []));
+  return el('span', { className: 'cover' }, smallPicture(sound), bar, ...(isLocked(sound) ? [icon('lock')] : []));
 }
 
 /** Returns the image of a waveform as CSS. A sound that was not measured gets a line. */

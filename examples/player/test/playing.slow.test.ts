@@ -256,6 +256,8 @@ test('covers show a placeholder until they have loaded, and are there after a re
     const width = "document.querySelector('#bar img').naturalWidth";
     await expect.poll(() => page.evaluate(width)).toBeGreaterThan(0);
     await expect.poll(() => page.locator('#bar img').getAttribute('src')).toMatch(/^http/);
+    const inList = "document.querySelector('.listen img').naturalWidth";
+    await expect.poll(() => page.evaluate(inList)).toBe(256);
   };
   await visit('desk', steps, 'ERR_FAILED');
 });

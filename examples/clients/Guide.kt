@@ -15,40 +15,48 @@ object Player {
 }
 class ExoPlayer {
     val opened = mutableListOf<Long>()
-    val currentPosition = 7_000L
+    var currentPosition = 7_000L
+    var isPlaying = false
+    val duration = 300_000L
     fun setMediaItem(item: MediaItem, position: Long) { check(item.uri.startsWith("http")); opened += position }
     fun prepare() {}
     fun play() {}
+    fun stop() { isPlaying = false }
+    fun clearMediaItems() {}
 }
 
-lateinit var base: String
-lateinit var session: Session
-lateinit var accounts: Accounts
-val outbox = Outbox()
 var unavailable = 0
 fun showUnavailable() { unavailable++ }
+var offers = 0
+fun showOffer() { offers++ }
+
+// Replaces the pauses of coroutines, which take up to a minute, by a list of them.
+val pauses = mutableListOf<Long>()
+suspend fun delay(timeMs: Long) { pauses += timeMs; yield() }
 
 // Paths whose next call fails as if there were no network.
 val broken = mutableSetOf<String>()
-val http = OkHttpClient.Builder().callTimeout(20, SECONDS).readTimeout(20, SECONDS)
+val device = OkHttpClient.Builder().callTimeout(20, SECONDS).readTimeout(20, SECONDS).followRedirects(false)
     .addInterceptor { it.proceed(it.request().newBuilder().header("User-Agent", "Sounds/1.2 (Pixel)").build()) }
     .addInterceptor { if (broken.remove(it.request().url.encodedPath)) throw IOException() else it.proceed(it.request()) }
     .build()
 
-class Outbox {
+// THE CODE OF kotlin.md
+
+class MemoryOutbox : Outbox {
     val wanted = mutableMapOf<String, Boolean>()
     val waiting = mutableListOf<JSONObject>()
     val places = mutableMapOf<String, JSONObject>()
-    fun favorites() = wanted.toMap()
-    fun removeFavorite(id: String, ifStill: Boolean) = wanted.remove(id, ifStill)
-    fun plays() = waiting.toList()
-    fun removePlays(sent: List<JSONObject>) { waiting.removeAll(sent) }
-    fun setPosition(entry: JSONObject) { places[entry.getString("sound_id")] = entry }
-    fun positions() = places.values.toList()
-    fun removePositions(sent: List<JSONObject>) { places.values.removeAll { entry -> sent.any { it === entry } } }
+    override fun favorites() = wanted.toMap()
+    override fun removeFavorite(id: String, ifStill: Boolean) { wanted.remove(id, ifStill) }
+    override fun plays() = waiting.toList()
+    override fun addPlay(play: JSONObject) { waiting += play }
+    override fun removePlays(sent: List<JSONObject>) { waiting.removeAll(sent) }
+    override fun positions() = places.values.toList()
+    override fun setPosition(position: JSONObject) { places[position.getString("sound_id")] = position }
+    override fun removePositions(sent: List<JSONObject>) { places.values.removeAll { entry -> sent.any { it === entry } } }
+    val size get() = wanted.size + waiting.size + places.size
 }
-
-// THE CODE OF kotlin.md
 
 class MemoryCopy : Copy {
     val rows = mutableMapOf<String, JSONObject>()
@@ -68,9 +76,49 @@ suspend fun reasonOf(call: suspend () -> Unit) = try {
     "${failure.status} ${failure.reason} ${failure.field} ${failure.requestId != null}"
 }
 
+/**
+ * Sends three outboxes while a proxy answers in the service's place, in each way of test/support/foreign-answers.json, and again when
+ * the service is back. `$proxy/answers/3` selects the fourth way, `$proxy/answers/none` the service.
+ */
+suspend fun surviveForeignAnswers(proxy: String, count: Int, sound: String, box: MemoryOutbox) {
+    val answers = proxy.replace("/api/v1", "/answers")
+    suspend fun select(answer: String) = withContext(Dispatchers.IO) {
+        http.newCall(Request.Builder().url("$answers/$answer").build()).execute().close()
+    }
+    for (index in 0 until count) {
+        box.wanted[sound] = index % 2 == 0
+        recordPlay(sound)
+        saveProgress(sound, 20.0 + index)
+        val tokens = session.store.load()!!
+        select("$index")
+        val calls: List<suspend () -> Any?> =
+            listOf(::sendFavorites, ::sendPlays, ::sendProgress, ::deleteAccount, { clearHistory() }, { call("GET", "/home") })
+        for (send in calls) {
+            val error = runCatching { send() }.exceptionOrNull()
+            check(error is IOException && error !is Failure) { "answer $index gives $error" }
+        }
+        session.store.save(Tokens(tokens.access, tokens.refresh, 0))
+        check(runCatching { sendPlays() }.exceptionOrNull() is IOException) // the refresh gets the answer
+        expect(tokens.refresh, session.store.load()!!.refresh)
+        expect(3, box.size)
+
+        select("none")
+        sendFavorites()
+        sendPlays()
+        sendProgress()
+        expect(0, box.size)
+        expect(if (index % 2 == 0) 1 else 0, dataOf(call("GET", "/favorites")).size)
+        expect("[${20.0 + index}]", positions().map { it.getDouble("position_sec") })
+    }
+    expect("[$count]", dataOf(history()).map { it.getInt("plays") })
+}
+
 fun main(args: Array<String>) = runBlocking {
     val (address, email, password) = args
     base = address
+    http = device
+    val box = MemoryOutbox()
+    outbox = box
     val newerService = args[3]
     val folder = File("guide").apply { mkdir() }
     val key = KeyGenerator.getInstance("AES").generateKey()
@@ -96,15 +144,13 @@ fun main(args: Array<String>) = runBlocking {
     check(refreshed.refresh != issued.refresh)
 
     store.save(Tokens(refreshed.access, refreshed.refresh, 0))
-    outbox.wanted += mapOf(id to true, UUID.randomUUID().toString() to true)
+    box.wanted += mapOf(id to true, UUID.randomUUID().toString() to true)
     sendFavorites()
     check(store.load()!!.refresh != refreshed.refresh)
 
-    fun play(sound: String) = JSONObject().put("id", UUID.randomUUID().toString()).put("sound_id", sound)
-        .put("played_at", java.time.Instant.now().toString())
-    outbox.waiting += listOf(play(id), play("no id"), play(id))
-    sendPlays()
-    check(outbox.wanted.isEmpty() && outbox.waiting.isEmpty())
+    listOf(id, "no id", id).forEach(::recordPlay)
+    expect("400 validation plays true", reasonOf { sendPlays() }) // tells of the entry that was refused, alone
+    check(box.wanted.isEmpty() && box.waiting.isEmpty())
 
     val copy = MemoryCopy()
     sync(copy)
@@ -122,16 +168,31 @@ fun main(args: Array<String>) = runBlocking {
     val missing = PlaybackException(HttpDataSource.InvalidResponseCodeException(404))
     val playback = Playback(player, this)
     playback.play(args[4])
+    playback.report() // has not played
+    expect(0, box.size)
+    player.isPlaying = true
+    playback.onIsPlayingChanged(true)
+    expect(1, box.waiting.size)
+    playback.report()
+    player.isPlaying = false
+    playback.onIsPlayingChanged(false)
+    box.places.clear()
+    playback.report() // has not played since the pause
+    expect(0, box.places.size)
+    box.waiting.clear()
     playback.onPlayerError(missing)
     coroutineContext.job.children.forEach { it.join() }
     playback.onPlayerError(missing)
     expect("[0, 7000] 1", "${player.opened} $unavailable")
+    player.isPlaying = true
+    playback.play(args[11]) // is locked: the sound before it does not go on
+    expect("2 1 false", "${player.opened.size} $offers ${player.isPlaying}")
 
     saveProgress(id, 1.0)
     saveProgress(id, 75.5)
     saveProgress("no id", 20.0)
-    sendProgress()
-    expect("[75.5] 0", "${positions().map { it.getDouble("position_sec") }} ${outbox.places.size}")
+    expect("400 validation entries true", reasonOf { sendProgress() })
+    expect("[75.5] 0", "${positions().map { it.getDouble("position_sec") }} ${box.places.size}")
     expect("[0.0, 75.5, 0.0]", listOf(10.0, 75.5, 290.0).map { startOf(it, 300.0) })
 
     val file = download(args[5], folder)!!
@@ -145,6 +206,11 @@ fun main(args: Array<String>) = runBlocking {
     expect("[2]", dataOf(history()).map { it.getInt("plays") })
     clearHistory()
     check(dataOf(history()).isEmpty() && positions().isEmpty())
+    base = args[9]
+    session = Session(base, http, store)
+    surviveForeignAnswers(base, args[10].toInt(), id, box)
+    base = address
+    session = Session(base, http, store)
 
     check(devices().any { it.optString("user_agent") == "Sounds/1.2 (Pixel)" })
     signOutDevice()

@@ -6,10 +6,14 @@ import FoundationNetworking
 
 // Declares the part of AVFoundation that the code uses.
 struct CMTime: Sendable, Equatable { static let zero = CMTime(); var seconds = 0.0 }
-struct AVPlayerItem { init(url: URL) { precondition(url.scheme == "http") } }
+struct AVPlayerItem {
+    let duration = CMTime(seconds: 300)
+    init(url: URL) { precondition(url.scheme == "http") }
+}
 @MainActor final class AVPlayer {
     static var opened: [Double] = []
-    func replaceCurrentItem(with item: AVPlayerItem?) {}
+    var currentItem: AVPlayerItem?
+    func replaceCurrentItem(with item: AVPlayerItem?) { currentItem = item }
     func seek(to time: CMTime) async { AVPlayer.opened.append(time.seconds) }
     func currentTime() -> CMTime { CMTime(seconds: 7) }
     func play() {}
@@ -44,6 +48,8 @@ protocol ClientMiddleware: Sendable {
 
 @MainActor var unavailable = 0
 @MainActor func showUnavailable() { unavailable += 1 }
+@MainActor var offers = 0
+@MainActor func showOffer() { offers += 1 }
 
 /// Value that all tasks may use.
 final class Locked<Value>: @unchecked Sendable {
@@ -64,11 +70,12 @@ struct MemoryStore: TokenStore {
     func clear() { tokens.use { $0 = nil } }
 }
 
-struct MemoryOutbox: Sendable {
+struct MemoryOutbox: Outbox {
     let favoritesById = Locked<[String: Bool]>([:]), waiting = Locked<[Play]>([]), places = Locked<[String: Position]>([:])
     func favorites() throws -> [String: Bool] { favoritesById.use { $0 } }
     func removeFavorite(_ id: String, ifStill value: Bool) throws { favoritesById.use { if $0[id] == value { $0[id] = nil } } }
     func plays() throws -> [Play] { waiting.use { $0 } }
+    func addPlay(_ play: Play) throws { waiting.use { $0.append(play) } }
     func removePlays(_ sent: [Play]) throws { waiting.use { $0.removeAll { play in sent.contains { $0.id == play.id } } } }
     func setPosition(_ position: Position) throws { places.use { $0[position.sound_id] = position } }
     func positions() throws -> [Position] { places.use { Array($0.values) } }
@@ -132,10 +139,8 @@ func expect(_ expected: String, _ values: Any?..., line: Int = #line) {
         let id = lists[0].first { $0.id != song }!.id
         outbox.favoritesById.use { $0 = [id: true, UUID().uuidString.lowercased(): true] }
         try await sendFavorites()
-        let playedAt = await clock.now
-        let play = { Play(id: UUID().uuidString.lowercased(), sound_id: $0, played_at: playedAt) }
-        outbox.waiting.use { $0 = [play(id), play("no id"), play(id)] }
-        try await sendPlays()
+        for sound in [id, "no id", id] { try await recordPlay(sound) }
+        expect("400 validation plays true", await reason { try await sendPlays() }) // tells of the refused entry
         expect("0 0", try outbox.favorites().count, try outbox.plays().count)
 
         var copy = MemoryCopy()
@@ -145,7 +150,7 @@ func expect(_ expected: String, _ values: Any?..., line: Int = #line) {
         try await saveProgress(id, 1)
         try await saveProgress(id, 75.5)
         try await saveProgress("no id", 20)
-        try await sendProgress()
+        expect("400 validation entries true", await reason { try await sendProgress() })
         expect("[75.5] 0", try await positions().map(\.position_sec!!), try outbox.positions().count)
         try await saveProgress(id, nil)
         try await sendProgress()
@@ -171,6 +176,16 @@ func expect(_ expected: String, _ values: Any?..., line: Int = #line) {
         try await playback.failed()
         try await playback.failed()
         expect("[20.0, 7.0] 1", AVPlayer.opened, unavailable)
+        try await playback.report() // has not played
+        expect("0 0", try outbox.plays().count, try outbox.positions().count)
+        try await playback.plays()
+        try await playback.pause()
+        expect("1 7.0", try outbox.plays().count, try outbox.positions().first!.position_sec!!)
+        outbox.waiting.use { $0 = [] }
+        outbox.places.use { $0 = [:] }
+        try await playback.report() // has not played since the pause
+        try await playback.play(arguments[8]) // is locked
+        expect("0 2 1", try outbox.positions().count, AVPlayer.opened.count, offers)
 
         expect("[2]", try await history().data.map(\.plays))
         try await clearHistory(id)

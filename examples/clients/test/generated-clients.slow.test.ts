@@ -10,6 +10,7 @@ import { endpoints } from '../../../src/app.ts';
 import { bearer } from '../../../test/support/api.ts';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { storeFile } from '../../../test/support/files.ts';
+import { foreignAnswers, foreignFault } from '../../../test/support/foreign-answers.ts';
 import { startNetwork } from '../../../test/support/network.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
 import { everyCall, type Language, sourceOf } from './every-call.ts';
@@ -61,6 +62,19 @@ async function startNewerService(url: string): Promise<string> {
   return network.url + pathname;
 }
 
+/** Starts a proxy that answers in the service's place after a request to `/answers/<index>` of the table. */
+async function startForeignAnswers(url: string): Promise<string> {
+  const { origin, pathname } = new URL(url);
+  let answer: (typeof foreignAnswers)[number] | undefined;
+  const network = await startNetwork(origin, (request) => {
+    const [, selected] = /^\/answers\/(.+)/.exec(request.path) ?? [];
+    if (selected === undefined) return answer && foreignFault(answer, request);
+    answer = foreignAnswers[Number(selected)];
+    return 204;
+  });
+  return network.url + pathname;
+}
+
 /** Results of calls in `everyCall` that the service rejects. */
 const rejections: Record<string, string> = {
   signUp: '400 invalid_request address_taken',
@@ -69,7 +83,7 @@ const rejections: Record<string, string> = {
   exchangeGoogleIdToken: '401 unauthorized id_token_refused',
   exchangeAppleIdToken: '401 unauthorized id_token_refused',
   verify: '401 unauthorized code_invalid',
-  endSession: '404 not_found null',
+  endSession: '404 not_found no_such_session',
 };
 
 /** Folder with both documents, addresses of the service, and what the programs print. */
@@ -202,9 +216,14 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
   });
   const audio_path = await storeFile('audio', 'clients/long.mp3', 'audio/mpeg', 'sound'.repeat(1000));
   const long = await addSound(sql, { title: 'Long', audio_path });
+  const locked = await addSound(sql, { title: 'Locked', audio_path, is_premium: true, sort_order: 100 });
+  const answers = await startForeignAnswers(gateway.url);
   const nonce = 'n-0S6_WzA2Mj';
   const identity = [await makeIdToken({ email: user.email, nonce }), nonce, hash('sha256', nonce)];
-  await runKotlin('sounds.guide.GuideKt', [gateway.url, user.email, password, newer, song, long, ...identity]);
+  await runKotlin('sounds.guide.GuideKt', [
+    ...[gateway.url, user.email, password, newer, song, long],
+    ...[...identity, answers, String(foreignAnswers.length), locked],
+  ]);
 });
 
 test('the code of swift.md and dart.md has no syntax errors', { tags: ['python-packages'] }, async () => {

@@ -41,12 +41,13 @@ test.for(['5', '6'])(
       await addSound(sql, { title: 'Bell' });
       const audio_path = await storeFile('audio', 'clients/swift.mp3', 'audio/mpeg', 'sound'.repeat(1000));
       const song = await addSound(sql, { title: 'Song', audio_path });
+      const locked = await addSound(sql, { title: 'Locked', audio_path, is_premium: true, sort_order: 100 });
       const { email } = (await signUp(api)).user;
       const identity = [await makeIdToken({ email, provider: 'apple', nonce: 'n-0S6_WzA2Mj' }), 'n-0S6_WzA2Mj'];
       const { origin, pathname } = new URL(gateway.url);
       const network = await startNetwork(origin, () => undefined);
       const count = (await sql`select from public.sounds`).length;
-      const args = [network.url + pathname, email, password, song, ...identity, String(count)];
+      const args = [network.url + pathname, email, password, song, ...identity, String(count), locked];
       await run(join(work, 'guide'), args, { cwd: work });
       expect(network.passed.filter(({ path }) => path.endsWith('/auth/refresh'))).toHaveLength(2);
     } finally {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
+import { foreignAnswers, foreignFault, moved } from '../../../test/support/foreign-answers.ts';
 import type { Fault } from '../../../test/support/network.ts';
 import { pass, test, withoutRepeats } from './device.ts';
-import { foreignAnswers, foreignFault, moved } from './foreign-answers.ts';
 
 const expired = { access_token: 'a token that the service does not take' };
 

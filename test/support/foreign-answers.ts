@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type { Fault, ProxiedRequest } from '../../../test/support/network.ts';
+import type { Fault, ProxiedRequest } from './network.ts';
 
-type ForeignAnswer = { name: string; status: number; headers: Record<string, string>; body: string };
+interface ForeignAnswer {
+  name: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
 
 /** Answers that do not come from the service, of proxies, firewalls and networks. */
 export const foreignAnswers: ForeignAnswer[] = JSON.parse(
-  readFileSync('packages/client/test/foreign-answers.json', 'utf8'),
+  readFileSync('test/support/foreign-answers.json', 'utf8'),
 ).answers;
 
 /** Prefix of the paths to which these answers redirect. */

@@ -81,7 +81,9 @@ export function createStoredSession({ store, service, onSession, onLoad, onRepla
   async function save(session: Session | null) {
     writes += 1;
     try {
-      await (session ? store.setItem(key, JSON.stringify(session)) : store.removeItem(key));
+      // Store the clock as it was measured, because the times of a session have whole seconds.
+      const measured = session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
+      await (measured ? store.setItem(key, JSON.stringify(measured)) : store.removeItem(key));
     } catch (error) {
       if (session) tell({ type: 'notStored', user: session.user, error });
     }

@@ -24,6 +24,10 @@ function createRule(now: () => number) {
   return {
     put: ({ entries }: { entries: Entry[] }) =>
       entries.map((entry) => ({ sound_id: entry.sound_id, status: statusOf(entry) })),
+    /** Implements DELETE /history: an older report does not bring the position back. */
+    clear() {
+      stored = { sound_id: soundId, position_sec: null, updated_at: new Date(now()).toISOString() };
+    },
     list: () => (stored === null || stored.position_sec === null ? [] : [{ ...stored, sounds: null }]),
   };
 }
@@ -37,9 +41,9 @@ const history = fc.record({
   steps: fc.array(
     fc.record({
       device: fc.nat({ max: 2 }),
-      gapMs: fc.integer({ min: 5_000, max: 600_000 }),
+      gapMs: fc.oneof(fc.integer({ min: 2, max: 999 }), fc.integer({ min: 5_000, max: 600_000 })),
       position: fc.option(fc.integer({ min: 0, max: 3_600 }), { freq: 4 }),
-      action: fc.constantFrom('nothing', 'flush', 'sync', 'restart'),
+      action: fc.constantFrom('nothing', 'flush', 'sync', 'restart', 'clear'),
       fate: fc.constantFrom(...fates),
       arrival: fc.nat({ max: 5 }),
     }),
@@ -55,6 +59,8 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
   const rule = createRule(() => trueMs);
   let fate: (typeof fates)[number] = 'ok';
   let arrival = 0;
+  /** Position that the user expects on each device. */
+  let newest: number | null = null;
   const later: { step: number; body: { entries: Entry[] } }[] = [];
 
   const user = { id: 'a user', email: 'ada@example.com' };
@@ -65,13 +71,19 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
   async function serve(request: Request): Promise<Response> {
     const name = new URL(request.url).pathname;
     const answer = (data: unknown) => {
-      const headers = { 'Content-Type': 'application/json', Date: new Date(trueMs).toUTCString() };
+      const headers = { 'Content-Type': 'application/json', 'X-Service-Time': String(trueMs) };
       return new Response(JSON.stringify(data), { headers });
     };
     if (name.endsWith('/signin')) return answer({ data: session() });
     if (name.endsWith('/config')) return answer({ data: {} });
     if (fate === 'lost') throw new TypeError('lost');
     if (request.method === 'GET') return answer({ data: rule.list() });
+    if (request.method === 'DELETE') {
+      rule.clear();
+      newest = null;
+      if (fate !== 'ok') throw new TypeError('lost');
+      return answer({ data: { ok: true } });
+    }
     const body = (await request.json()) as { entries: Entry[] };
     if (fate === 'late' || fate === 'doubled') later.push({ step: arrival, body });
     if (fate === 'late') throw new TypeError('timeout');
@@ -102,8 +114,10 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
     for (const each of later) each.step -= 1;
     ({ fate } = network);
     arrival = network.arrival;
-    await on(device % devices.length, async ({ progress }) => {
+    newest = position;
+    await on(device % devices.length, async ({ progress, history }) => {
       await progress.save(soundId, position);
+      if (action === 'clear') await history.clear().catch(() => {});
       if (action === 'flush' || action === 'sync') await progress[action]().catch(() => {});
       if (action === 'restart') clients.delete(device % devices.length);
     });
@@ -116,10 +130,10 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
   const positions: unknown[] = [];
   for (const n of devices.keys()) await on(n, async ({ progress }) => positions.push(await progress.of(soundId)));
   vi.clearAllTimers();
-  return { positions, newest: steps.at(-1)?.position };
+  return { positions, newest };
 }
 
-test('1,000 histories on bad clocks and networks end at the newest report on each device', {
+test('1,000 histories on bad clocks and networks end at the newest report or clearing on each device', {
   timeout: 180_000,
 }, async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });

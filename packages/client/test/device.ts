@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { type Decide, type Fault, type ProxiedRequest, startNetwork } from '../../../test/support/network.ts';
 import { test as base, newEmail, password } from '../../../test/support/test.ts';
-import { createSounds, type Options, type SessionEvent, type Store } from '../src/index.ts';
+import { createSounds, type Options, type SessionEvent, type Store, type Wait } from '../src/index.ts';
 
 /** Decides before each access to a store: throws, returns a promise to wait for, or a text that `getItem` returns. */
 type Access = (method: keyof Store, key: string) => unknown;
@@ -68,6 +68,16 @@ export function windowsOf(name: string, limit: number, least: number, answer: (c
 }
 
 export const pass: Decide = () => undefined;
+
+/** Replaces these clocks until the test ends. */
+export function fakeTimers(...toFake: ('setTimeout' | 'Date')[]) {
+  vi.useFakeTimers({ toFake });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** Ends each pause before a repeat at once. Pass it as `onWait`, with a fake `setTimeout`. */
+export const skipPause = ({ until }: Wait) =>
+  void setImmediate(() => vi.advanceTimersByTime(until.getTime() - Date.now() + 1_000));
 
 /** Prevents repeats by a limit below the pause before the first repeat. */
 export const withoutRepeats = { timeLimitMs: 900 };

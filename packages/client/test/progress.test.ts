@@ -149,3 +149,32 @@ test('an older report gets the newer position, and the history removes positions
   await other.progress.sync();
   expect(await other.progress.list()).toEqual([]);
 });
+
+test('flush with keepalive sends positions at once, also one that is being stored', async ({ device, start, sql }) => {
+  const { api, sent, network, store, account } = device;
+  const [bowls, rain] = (await addSounds(sql, two)) as [string, string];
+  network.before = () => 'cut';
+  await api.progress.save(bowls, 40);
+  network.before = pass;
+  device.change({ expires_at: 0 }); // no time for a refresh
+  sent.length = 0;
+  const storing = Promise.withResolvers<void>();
+  store.before = (method) => (method === 'setItem' ? storing.promise : undefined);
+  using fetched = vi.spyOn(globalThis, 'fetch');
+  const saving = api.progress.save(rain, 50);
+  const leaving = api.progress.flush({ keepalive: true });
+  await expect.poll(() => sent).toEqual(['PUT /progress']);
+  expect(fetched.mock.calls[0]?.[0]).toHaveProperty('keepalive', true);
+  const other = (await start()).api;
+  await other.auth.signIn(account);
+  await expect
+    .poll(async () => {
+      await other.progress.sync();
+      return shelf(await other.progress.list());
+    })
+    .toHaveLength(2);
+  storing.resolve();
+  await Promise.all([saving, leaving]);
+  await api.progress.flush();
+  expect(device.keys('sounds.progress.')).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { addSound } from '../../../test/support/catalogue.ts';
 import { newEmail, password } from '../../../test/support/test.ts';
 import { errorAnswer, faultsOf, nameOf, pass, phoneStore, test, withoutRepeats } from './device.ts';
 
@@ -68,6 +69,61 @@ test('signOut ends the session on the device at once, then at the service', asyn
   expect(await device.api.auth.user()).toBeNull();
   await ended;
   await api.post('/auth/refresh').send({ refresh_token }).expect(401);
+});
+
+test('a session that has gone from the store, or became another one, is reported', async ({ device, start }) => {
+  const { api, store, events, account } = device;
+  await api.me();
+  const text = store.items.get('sounds.session') ?? '';
+  store.items.delete('sounds.session'); // as localStorage.clear() does
+  expect(await api.auth.user()).toBeNull();
+  await expect.poll(() => api.session.user()).toBeNull();
+  store.items.set('sounds.session', text);
+  expect(await api.auth.user()).toEqual(account.user);
+  const other = await (await start({ store })).signUp();
+  await expect.poll(async () => (await api.auth.user())?.id).toBe(other.user.id);
+  const gone = { type: 'signedOut', user: account.user, reason: 'elsewhere' };
+  const back = { type: 'signedIn', user: account.user };
+  await expect.poll(() => events).toEqual([gone, back, gone, { type: 'signedIn', user: other.user }]);
+});
+
+test('a sign-in of another user removes the copies of the first', async ({ device, start, sql }) => {
+  const { api, keys, account } = device;
+  const id = await addSound(sql);
+  await api.favorites.add(id);
+  await api.favorites.flush();
+  await api.offline.sync();
+  const other = await (await start()).signUp();
+  expect(keys('sounds.copy.').join()).toContain(account.user.id);
+  await api.auth.signIn(other);
+  await expect.poll(() => keys('sounds.copy.').join()).not.toContain(account.user.id);
+  expect(await api.offline.favorites()).toEqual([]);
+});
+
+test('signOut sends plays and positions before the session ends', async ({ device, sql }) => {
+  const { api, sent, keys } = device;
+  const id = await addSound(sql);
+  await api.plays.record(id);
+  await api.progress.save(id, 40);
+  sent.length = 0;
+  await api.auth.signOut();
+  expect(sent.slice(0, 2).toSorted()).toEqual(['POST /plays', 'PUT /progress']);
+  expect(sent.slice(2)).toEqual(['POST /auth/signout']);
+  expect(keys('sounds.plays').concat(keys('sounds.progress'))).toEqual([]);
+});
+
+test('devices lists the sessions of the user, and ends one or all others', async ({ device, start }) => {
+  const { api } = device;
+  const others = await Promise.all([1, 2, 3].map(async () => (await start()).api));
+  for (const other of others) await other.auth.signIn(device.account);
+  const listed = await api.devices.list();
+  expect(listed.map(({ is_current }) => is_current).toSorted()).toEqual([false, false, false, true]);
+  const [one] = listed.filter(({ is_current }) => !is_current);
+  await api.devices.end(one?.id ?? '');
+  expect(await api.devices.list()).toHaveLength(3);
+  await expect(api.devices.end(one?.id ?? '')).rejects.toMatchObject({ reason: 'no_such_session' });
+  await api.devices.endOthers();
+  expect(await api.devices.list()).toMatchObject([{ is_current: true }]);
 });
 
 test('clients on one slow store share a refresh, and store new tokens before using them', async ({ start }) => {

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { inPieces } from '../src/store.ts';
-import { phoneStore, test } from './device.ts';
+import { fakeTimers, phoneStore, test } from './device.ts';
 
 const broken = new Error('QuotaExceededError');
 
@@ -41,6 +41,20 @@ test.for(Object.entries(failures))('a call survives an offlineStore that %s', as
   expect(await offline.get(id)).toMatchObject({ title: 'A bowl' }); // from memory
   await api.auth.signOut();
   expect(device.events.at(-1)).toEqual({ type: 'signedOut', user, reason: 'asked' });
+});
+
+test('copies live in memory after their store has not answered for five seconds once', async ({ start }) => {
+  const offlineStore = phoneStore();
+  const { api } = await start({ offlineStore });
+  offlineStore.before = () => new Promise(() => {}); // as IndexedDB may do
+  fakeTimers('setTimeout');
+  let sounds: unknown;
+  void api.offline.list().then((found) => {
+    sounds = found;
+  });
+  while (sounds === undefined) await vi.advanceTimersByTimeAsync(1_000);
+  expect(sounds).toEqual([]);
+  await api.offline.syncedAt(); // waits for no timer
 });
 
 test('a store that never answers fails after five seconds', async ({ start }) => {

@@ -1,7 +1,8 @@
 import { answer, type CallOptions, type FlushOptions, signalOf } from './call.ts';
 import { previewOf } from './catalogue.ts';
+import type { Init, Results } from './delivery.ts';
 import { newestFirst } from './entries.ts';
-import { createOutbox, type Init, type Results } from './outbox.ts';
+import { createOutbox } from './outbox.ts';
 import type { Parts } from './parts.ts';
 import type { ProgressEntry } from './resources.ts';
 

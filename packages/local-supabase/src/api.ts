@@ -16,8 +16,9 @@ import { rejectPhones } from './api/auth-phone.ts';
 import { fullTokens, publishedKeys, signedInUser } from './api/auth-session.ts';
 import { unusedRoutes } from './api/auth-unused.ts';
 import { filesAlone, listen } from './api/listen.ts';
+import { setObjectFiles } from './api/lite.ts';
 import { createMailbox, type Mailbox } from './api/mailbox.ts';
-import { createObjectFiles, type ObjectFiles } from './api/objects.ts';
+import { createObjectFiles } from './api/objects.ts';
 import { restRequests } from './api/rest.ts';
 import { driverOptions, RestConnection } from './api/rest-connection.ts';
 import { maxRows } from './api/rest-functions.ts';
@@ -175,7 +176,7 @@ async function dataApp({ databaseUrl, storageDir }: ApiOptions) {
       },
     },
   });
-  app._storageAdapter = files as ObjectFiles & NonNullable<App['_storageAdapter']>;
+  setObjectFiles(app, files);
   const { warn } = console;
   console.warn = () => {};
   await app.init();

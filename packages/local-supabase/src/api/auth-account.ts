@@ -2,9 +2,9 @@ import { requireAuth } from '@supabase/lite';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { body, type Routes } from './auth.ts';
-import { type AuthService, atomically } from './auth-lite.ts';
 import { Recover, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
 import { requireShortPassword } from './auth-service.ts';
+import { type AuthService, atomically, privateAuth } from './lite.ts';
 
 const Change = z.object({ password: z.string().optional(), data: z.record(z.string(), z.unknown()).optional() });
 
@@ -39,7 +39,7 @@ function changePassword(
   { password = '', data }: z.infer<typeof Change>,
 ) {
   requireShortPassword(password);
-  service['assertPasswordStrong'](password);
+  privateAuth(service).assertPasswordStrong(password);
   return atomically(service, async (repository) => {
     const user = await service.updateUser(userId, data ? { password, data } : { password });
     await repository.deleteRefreshTokensForUser(userId, sessionId);

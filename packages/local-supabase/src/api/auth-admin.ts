@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { isService } from './access.ts';
 import { body, toErrorResponse } from './auth.ts';
 import { authError, readBody } from './auth-errors.ts';
-import type { AuthService } from './auth-lite.ts';
 import { newCode } from './auth-mails.ts';
 import { signUp } from './auth-service.ts';
+import { type AuthService, privateAuth } from './lite.ts';
 
 type Middleware = MiddlewareHandler<HonoContext>;
 
@@ -33,9 +33,9 @@ const routes: Record<string, Route> = {
   async 'POST /users'(service, c, _, sql) {
     const { email, password, email_confirm, user_metadata } = await body(c, NewUser);
     if (await service.repo.findUserByEmail(email.toLowerCase())) throw emailExists();
-    const settings = service['config'];
+    const settings = privateAuth(service).config;
     // Send no mail, as Auth does for users that an administrator creates.
-    service['config'] = { ...settings, email: { ...settings.email, enable_confirmations: false } };
+    privateAuth(service).config = { ...settings, email: { ...settings.email, enable_confirmations: false } };
     await signUp(service, email, password, user_metadata);
     // Delete the session that Lite opens, and let `email_confirm` decide whether the address is confirmed.
     const [made] = await sql`

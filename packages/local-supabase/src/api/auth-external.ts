@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { authError, isAuthError, oauthError, unexpectedFailure } from './auth-errors.ts';
 import type { ExternalIdentity } from './auth-id-token.ts';
-import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
+import {
+  type AuthService,
+  atomically,
+  isBanned,
+  type Linking,
+  privateAuth,
+  type Repository,
+  type User,
+} from './lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
-
-/** Decision of Lite about an identity: its user, or the address of a new account. */
-type Linking =
-  | { decision: 'AccountExists'; user: User; identity: { id: string } }
-  | { decision: 'LinkAccount'; user: User }
-  | { decision: 'MultipleAccounts' }
-  | { decision: 'CreateAccount'; candidateEmail: { email: string } };
 
 /**
  * Signs in the user of an identity, else the user with its verified address, else a new user, as
@@ -37,8 +38,8 @@ async function signIn(service: AuthService, repository: Repository, identity: Ex
   if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   if (!user.email_confirmed_at) {
     // Remove identities of an earlier sign-up, because another person may have made it.
-    await service['removeUnconfirmedIdentities'](user.id, identityId, identity.data);
-    if (!identity.verified && service['config'].email.enable_confirmations) {
+    await privateAuth(service).removeUnconfirmedIdentities(user.id, identityId, identity.data);
+    if (!identity.verified && privateAuth(service).config.email.enable_confirmations) {
       // Note the mail that Auth sends here.
       await repository.updateUser(user.id, { confirmation_sent_at: new Date().toISOString() });
       return authError(422, 'provider_email_needs_verification', `Unverified email with ${provider}.`);
@@ -53,7 +54,9 @@ async function signIn(service: AuthService, repository: Repository, identity: Ex
   }
   const confirmed = (await repository.findUserById(user.id)) ?? user;
   const identities = await repository.findIdentitiesByUserId(user.id);
-  return service['createSessionForUser'](repository.parseUserJson(confirmed), identities, 'user', { provider });
+  return privateAuth(service).createSessionForUser(repository.parseUserJson(confirmed), identities, 'user', {
+    provider,
+  });
 }
 
 async function accountOf(
@@ -63,7 +66,7 @@ async function accountOf(
 ): Promise<{ user: User; identityId: string }> {
   const { provider, sub, email, verified, data } = identity;
   const addresses = [{ email, verified, primary: true }];
-  const linking: Linking = await service['determineAccountLinking'](addresses, provider, sub);
+  const linking: Linking = await privateAuth(service).determineAccountLinking(addresses, provider, sub);
   if (linking.decision === 'MultipleAccounts')
     throw unexpectedFailure('Multiple accounts with the same email address in the same linking domain detected');
   const user =
@@ -80,7 +83,7 @@ async function accountOf(
     const row = { id: identityId, provider, provider_id: sub, user_id: user.id, identity_data: data };
     await repository.createIdentity(row);
   }
-  if (linking.decision !== 'CreateAccount') await service['updateUserMetaDataAndProviders'](user.id, data);
+  if (linking.decision !== 'CreateAccount') await privateAuth(service).updateUserMetaDataAndProviders(user.id, data);
   return { user, identityId };
 }
 

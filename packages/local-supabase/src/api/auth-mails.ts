@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { authError, isAuthError } from './auth-errors.ts';
-import { type AuthService, atomically, isBanned, type User } from './auth-lite.ts';
+import { type AuthService, atomically, isBanned, privateAuth, type User } from './lite.ts';
 
 /** Length of mailed codes, as in supabase/config.toml. */
 export const codeDigits = 8;
@@ -48,8 +48,8 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
 
 /** Confirms the user before its identities, as Auth does, because triggers see the order. */
 function confirmFirst(service: AuthService): void {
-  const complete = service['completeVerifyOtp'].bind(service);
-  service['completeVerifyOtp'] = async (user: User, ...rest: unknown[]) => {
+  const complete = privateAuth(service).completeVerifyOtp.bind(service);
+  privateAuth(service).completeVerifyOtp = async (user: User, ...rest: unknown[]) => {
     if (!user.email_confirmed_at)
       await service.repo.updateUser(user.id, { confirmed_at: new Date().toISOString() } as Partial<User>);
     return complete(user, ...rest);
@@ -73,14 +73,14 @@ export async function sendConfirmation(service: AuthService, user: User): Promis
   await service.repo.transaction(async (repository) => {
     const confirmation_sent_at = new Date().toISOString();
     await repository.updateUser(user.id, { confirmation_token: token, confirmation_sent_at });
-    await service['mailer'].sendConfirmation(email, token, code, { userId: user.id });
+    await privateAuth(service).mailer.sendConfirmation(email, token, code, { userId: user.id });
   });
 }
 
 /** @throws AuthError if the last mail of this kind is too recent */
 function requireGap(service: AuthService, sentAt: string | null | undefined): void {
   if (!sentAt) return;
-  const gapMs = Number.parseInt(service['config'].email?.max_frequency ?? '', 10) * 1000;
+  const gapMs = Number.parseInt(privateAuth(service).config.email?.max_frequency ?? '', 10) * 1000;
   const leftMs = Date.parse(sentAt) + gapMs - Date.now();
   if (leftMs <= 0) return;
   const message = `For security purposes, you can only request this after ${Math.floor(leftMs / 1000)} seconds.`;

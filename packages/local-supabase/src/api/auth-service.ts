@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import bcrypt from 'bcryptjs';
 import { sql } from 'kysely';
 import { authError, isAuthError, unexpectedFailure } from './auth-errors.ts';
-import { type AuthService, atomically, isBanned, type Repository, type User } from './auth-lite.ts';
 import { sendConfirmation } from './auth-mails.ts';
+import { type AuthService, atomically, databaseOf, isBanned, privateAuth, type Repository, type User } from './lite.ts';
 import { isDatabaseError } from './rest-errors.ts';
 
 const banned = () => authError(400, 'user_banned', 'User is banned');
@@ -54,7 +54,7 @@ async function repeatedSignUp(service: AuthService, user: User, data: Record<str
   if (!user.email_confirmed_at) {
     await sendConfirmation(service, user);
     const identities = await service.repo.findIdentitiesByUserId(user.id);
-    return service['mapUserToResponse'](service.repo.parseUserJson(user), identities, 'signup');
+    return privateAuth(service).mapUserToResponse(service.repo.parseUserJson(user), identities, 'signup');
   }
   return {
     id: randomUUID(),
@@ -95,7 +95,7 @@ export async function refresh(service: AuthService, token: string) {
   const outcome = await atomically(service, async (repository) => {
     // Lock the session, so that parallel refreshes with one token get the same next token.
     if (known?.session_id)
-      await sql`select from auth.sessions where id = ${known.session_id} for update`.execute(repository['db']);
+      await sql`select from auth.sessions where id = ${known.session_id} for update`.execute(databaseOf(repository));
     return exchange(service, repository, token);
   });
   if (isAuthError(outcome)) throw outcome;
@@ -118,12 +118,12 @@ async function exchange(service: AuthService, repository: Repository, token: str
   const present = family.findLast(({ revoked }) => !revoked);
   if (user && present?.parent === token) {
     const now = new Date().toISOString();
-    return service['createRefreshResponse'](user, used.session_id, present.token, now);
+    return privateAuth(service).createRefreshResponse(user, used.session_id, present.token, now);
   }
   if (Date.now() > Date.parse(used.updated_at) + reuseIntervalMs) {
     await repository.revokeRefreshTokensByIds(family.filter(({ revoked }) => !revoked).map(({ id }) => id));
     return authError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used');
   }
-  await sql`update auth.refresh_tokens set revoked = false where id = ${used.id}`.execute(repository['db']);
+  await sql`update auth.refresh_tokens set revoked = false where id = ${used.id}`.execute(databaseOf(repository));
   return service.refreshSession(token);
 }

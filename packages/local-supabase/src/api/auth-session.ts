@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import { publicSigningKey } from '../keys.ts';
 import type { Routes } from './auth.ts';
 import { authError, errorResponse, readBody } from './auth-errors.ts';
-import { type AuthService, isBanned } from './auth-lite.ts';
+import { type AuthService, isBanned } from './lite.ts';
 import { forLite, type SigningAlgorithm, signToken, verifyToken } from './user-tokens.ts';
 
 type Session = Awaited<ReturnType<AuthService['refreshSession']>>;

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { authError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { signInFromOutside } from './auth-external.ts';
 import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
-import type { AuthService } from './auth-lite.ts';
 import { refresh, signIn, signUp } from './auth-service.ts';
+import type { AuthService } from './lite.ts';
 
 const SignUp = z.object({
   email: z.string().default(''),

@@ -21,12 +21,20 @@ const statusOf: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-const body = JSON.stringify(
-  envelope({ code: 'invalid_request', message: 'The request is not valid HTTP, or is incomplete.' }),
-);
-const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close`;
+/** Answers with the error envelope outside of the app, and closes the connection. */
+function answerRaw(socket: Socket, status: string, message: string) {
+  const body = JSON.stringify(envelope({ code: 'invalid_request', message }));
+  const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close`;
+  socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`);
+  socket.destroySoon();
+}
+
+/** Answers a request with the header Expect, unless it is 100-continue, which Node answers. */
+const rejectExpectation = ({ socket }: IncomingMessage) =>
+  answerRaw(socket, '417 Expectation Failed', 'The only value of the header Expect that is supported is 100-continue.');
 
 export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Server {
+  /** Response under way on each connection, or its last one. */
   const responses = new WeakMap<Socket, ServerResponse>();
 
   /** Answers a request that Node cannot parse, and closes the connection. */
@@ -34,8 +42,8 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
     const response = responses.get(socket);
     const isBusy = response?.headersSent && !(response.writableFinished && response.req.complete);
     if (isBusy || !socket.writable) return void socket.destroy();
-    socket.write(`HTTP/1.1 ${statusOf[error.code ?? ''] ?? '400 Bad Request'}\r\n${head}\r\n\r\n${body}`);
-    socket.destroySoon();
+    const status = statusOf[error.code ?? ''] ?? '400 Bad Request';
+    answerRaw(socket, status, 'The request is not valid HTTP, or is incomplete.');
   }
 
   return createServer({ ...options, keepAliveTimeout: keepAliveSeconds * 1000 }, (req, res) => {
@@ -45,9 +53,9 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
     (app as (req: IncomingMessage, res: ServerResponse, handBack: () => void) => void)(req, res, handBack);
   })
     .on('clientError', rejectMalformed)
+    .on('checkExpectation', rejectExpectation)
     .setTimeout(stalledMs, (socket) => {
-      // The newest response may belong to a pipelined request that is incomplete, so also look for unsent bytes.
-      if (responses.get(socket)?.headersSent || socket.writableLength > 0) socket.destroy();
+      if (responses.get(socket)?.headersSent) socket.destroy();
       else socket.setTimeout(stalledMs); // a handler is running, or Node waits for the headers
     });
 }

@@ -5,42 +5,67 @@ import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
 import { logWritten } from '../shared/logger.ts';
 
-/** Keeps idle connections for this time, because a request may be on its way. */
-const idleMs = 2_000;
+/** Interval at which a request that still arrives must make progress after the drain. */
+const stalledMs = 1_000;
 
 /** Ignores a second signal within this time, because npm forwards a Ctrl-C that the terminal also sends. */
 const samePressMs = 500;
 
-/** Newest response on each connection. */
-const newestOf = new WeakMap<Socket, ServerResponse>();
-
-/** Closes the connection after this response, unless Node would then drop a pipelined request behind it. */
-function closeAfter(res: ServerResponse) {
-  if (newestOf.get(res.req.socket) === res && !res.headersSent) res.setHeader('Connection', 'close');
-}
-
 /** Makes responses close their connections during the shutdown. */
 export function closeWhileDraining({ lifecycle }: Context): RequestHandler {
-  return (req, res, next) => {
-    const before = newestOf.get(req.socket);
-    newestOf.set(req.socket, res);
-    if (!lifecycle.draining) return next();
-    if (before?.headersSent === false) before.removeHeader('Connection');
-    // Waits until Node has read the pipelined requests behind this one.
-    setImmediate(() => {
-      closeAfter(res);
-      next();
-    });
+  return (_req, res, next) => {
+    if (lifecycle.draining) res.setHeader('Connection', 'close');
+    next();
   };
 }
 
-/** Ends the process on SIGTERM and SIGINT, in phases. No request that was received is lost. */
-export function shutDownOnSignals({ config, lifecycle, log, close }: Context, server: Server): void {
-  const inFlight = new Set<ServerResponse>();
-  server.on('request', (_req, res) => {
-    inFlight.add(res);
-    res.once('close', () => inFlight.delete(res));
+/** Follows the open connections and the responses under way. */
+function follow(server: Server) {
+  const connections = new Set<Socket>();
+  const responses = new Set<ServerResponse>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
   });
+  server.on('request', (_req, res) => {
+    responses.add(res);
+    res.once('close', () => responses.delete(res));
+  });
+  return { connections, responses };
+}
+
+/** Waits until a turn of the event loop brings no connection, because Node accepts one in each. */
+async function acceptWaiting(server: Server, timeLeftMs: () => number) {
+  let accepted = true;
+  const note = () => {
+    accepted = true;
+  };
+  server.on('connection', note);
+  while (accepted && timeLeftMs() > 0) {
+    accepted = false;
+    await nextTurn();
+    await nextTurn(); // reads the requests of the connections that were just accepted
+  }
+  server.off('connection', note);
+}
+
+/**
+ * Ends the connections without a response under way, unless bytes have arrived since the last call: a request that
+ * stays half-sent will never be complete.
+ * @param seen numbers of bytes that each connection had read at the last call
+ */
+function endStalled({ connections, responses }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
+  const answering = new Set([...responses].filter(({ req }) => req.complete).map(({ req }) => req.socket));
+  for (const socket of connections) {
+    if (!answering.has(socket) && seen.get(socket) === socket.bytesRead) socket.destroy();
+    seen.set(socket, socket.bytesRead);
+  }
+}
+
+/** Ends the process on SIGTERM and SIGINT, in phases. Every request that arrives whole in time is answered. */
+export function shutDownOnSignals({ config, lifecycle, log, close }: Context, server: Server): void {
+  const open = follow(server);
+  const inFlight = () => open.responses.size;
 
   async function end(cut: number, why: string) {
     if (cut > 0) log.warn(`Ended: ${cut} requests were cut ${why}`);
@@ -54,22 +79,19 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
     const timeLeftMs = () => Math.max(0, endsAt - performance.now());
 
     log.info({ phase: 'drain' }, `${signal}: /readyz is 503, new connections are still accepted`);
-    for (const res of inFlight) closeAfter(res);
+    for (const res of open.responses) if (!res.headersSent) res.setHeader('Connection', 'close');
     await sleep(Math.min(config.drainSeconds * 1000, timeLeftMs()));
-    await nextTurn(); // accepts the connections that wait in the kernel, which would be reset
+    await acceptWaiting(server, timeLeftMs);
 
-    log.info({ phase: 'answer' }, `${inFlight.size} requests are in flight; no new connections are accepted`);
+    log.info({ phase: 'answer' }, `${inFlight()} requests are in flight; no new connections are accepted`);
     const closed = new Promise((resolve) => server.once('close', resolve));
-    const closeIdleConnections = server.closeIdleConnections.bind(server);
-    server.closeIdleConnections = () => {}; // otherwise close() would lose requests that are on their way
-    server.close();
-    await Promise.race([closed, sleep(Math.min(idleMs, timeLeftMs()))]);
-
-    log.info({ phase: 'finish' }, `${inFlight.size} requests are in flight; idle connections are closed`);
-    closeIdleConnections();
-    const graceOver = sleep(timeLeftMs());
-    for (const res of inFlight) await Promise.race([new Promise((resolve) => res.once('close', resolve)), graceOver]);
-    const cut = inFlight.size;
+    server.close(); // also closes idle connections
+    const seen = new Map<Socket, number>();
+    const timer = setInterval(() => endStalled(open, seen), stalledMs);
+    endStalled(open, seen);
+    await Promise.race([closed, sleep(timeLeftMs())]);
+    clearInterval(timer);
+    const cut = inFlight();
     server.closeAllConnections();
 
     log.info({ phase: 'disconnect' }, 'Closing the connections to Redis and Supabase');
@@ -83,7 +105,7 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
       lifecycle.draining = true;
       signalledAt = performance.now();
       void shutDown(signal);
-    } else if (performance.now() - signalledAt >= samePressMs) void end(inFlight.size, `by a second ${signal}`);
+    } else if (performance.now() - signalledAt >= samePressMs) void end(inFlight(), `by a second ${signal}`);
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }

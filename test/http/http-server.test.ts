@@ -22,6 +22,7 @@ const post = 'POST /api/v1/plays HTTP/1.1\r\nHost: a';
 test.for([
   ['a header without a colon', 'GET / HTTP/1.1\r\nthis is no header\r\n\r\n', 400],
   ['a header of 20 KB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ['an expectation that no server knows', `${post}\r\nExpect: 200-ok\r\n\r\n`, 417],
   ['two lengths', `${post}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400],
   ['a chunk without a length', `${post}\r\nTransfer-Encoding: chunked\r\n\r\nrubbish\r\n`, 400],
   ['an address without an end', 'GET http://[::1/api/v1/home HTTP/1.1\r\nHost: a\r\n\r\n', 400],

@@ -89,37 +89,69 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   await once(socket, 'data');
 
   child.kill('SIGTERM');
-  await until(/"phase":"answer"/);
-  await expect(fetch(`${origin}/healthz`)).rejects.toThrow();
+  await until(/"phase":"drain"/);
   socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await text(socket)).toMatch(/^HTTP\/1.1 503 .*\r\nConnection: close\r\n.*"status":"shutting down"/s);
+  await until(/"phase":"answer"/);
+  await expect(fetch(`${origin}/healthz`)).rejects.toThrow();
   expect((await failing).headers.get('connection')).toBe('close');
   expect(await answer).toBe('cut off');
   expect(await exited).toEqual([1, null]);
   expect(output.stdout).toContain('SHUTDOWN_GRACE_SECONDS');
-  const phases = ['drain', 'answer', 'finish', 'disconnect'];
+  const phases = ['drain', 'answer', 'disconnect'];
   expect([...output.stdout.matchAll(/"phase":"(.*?)"/g)].map(([, phase]) => phase)).toEqual(phases);
   silent.close();
 });
 
-test('a gateway that ends answers new connections and pipelined requests during DRAIN_SECONDS', async () => {
+test('a gateway that ends answers new connections during DRAIN_SECONDS, and ends at a second signal', async () => {
   const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '60' });
-  const port = Number(new URL(origin).port);
-  const [early, late] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-  early.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-  await once(early, 'data');
-
   for (const _ of [1, 2]) child.kill('SIGINT'); // npm forwards the signal, so it arrives twice
   await until(/"phase":"drain"/);
-  expect((await fetch(`${origin}/readyz`)).status).toBe(503);
-  const paths = ['/healthz', '/api/v1/categories', '/readyz', '/api/v1/nope', '/healthz'];
-  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('');
-  for (const socket of [early, late]) {
-    socket.write(requests);
-    const answers = await text(socket);
-    expect(answers.match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(['200', '200', '503', '404', '200']);
-    expect(answers.match(/Connection: close/g)).toHaveLength(1);
+  for (const [path, status] of [
+    ['/readyz', 503],
+    ['/api/v1/categories', 200],
+    ['/api/v1/nope', 404],
+  ] as const) {
+    const answer = await fetch(origin + path);
+    expect([answer.status, answer.headers.get('connection')]).toEqual([status, 'close']);
   }
   await expect.poll(() => (child.kill('SIGINT') ? null : child.exitCode)).toBe(0);
   await exited;
+});
+
+test('connections that wait at the end of the drain are answered, and half-sent requests end with it', async () => {
+  const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '0' });
+  const port = Number(new URL(origin).port);
+  const halfSent = [
+    'GET /healthz HTTP/1.1\r\nHo',
+    'POST /api/v1/auth/signin HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
+  ];
+  for (const bytes of halfSent) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    await once(socket, 'connect');
+    socket.write(bytes);
+  }
+  const slow = connect(port, '127.0.0.1');
+  slow.write(
+    'POST /api/v1/auth/verify HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n',
+  );
+  await fetch(`${origin}/healthz`); // the gateway has read what was sent before
+  child.kill('SIGSTOP'); // so that the connections wait in the kernel
+  const waiting = Array.from({ length: 20 }, async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    return (await text(socket)).slice(0, 12);
+  });
+  child.kill('SIGTERM');
+  child.kill('SIGCONT');
+  const began = performance.now();
+  await until(/"phase":"answer"/);
+  for (const character of '{"a": "b"}') {
+    slow.write(character);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  expect(await text(slow)).toMatch(/^HTTP\/1.1 400 .*Connection: close/s);
+  expect(await Promise.all(waiting)).toEqual(Array(20).fill('HTTP/1.1 200'));
+  expect(await exited).toEqual([0, null]);
+  expect(performance.now() - began).toBeLessThan(10_000);
 });

@@ -16,7 +16,7 @@ test('the server and its metrics listen at HOST only, warn about settings, and s
     .expect(/sounds_http_request_duration_seconds/);
   child.kill('SIGINT');
   expect(await exited).toEqual([0, null]);
-  for (const warning of ['Set TRUST_PROXY.', 'Did you mean RATE_LIMIT_PER_MINUTE?'])
+  for (const warning of ['Set TRUST_PROXY.', 'RATE_LIMIT_PER_MINUT is set but not read.'])
     expect(output.stdout).toContain(warning);
 });
 

@@ -1,16 +1,26 @@
 import { z } from 'zod';
 
-// Validates the addresses in settings. Errors suggest the right address, which can be derived from most wrong ones.
+/** Hosts of the dashboard, whose addresses name the project, and the address of a project. */
+const dashboard = /^https?:\/\/(?:app\.)?supabase\.(?:com|io)\/(?:dashboard\/)?project\/([a-z0-9]+)/i;
+const project = /^https:\/\/[a-z0-9-]+\.supabase\.co$/;
 
-/** Returns the API address of a hosted project, given the address of its dashboard or database. */
-function hostedAddress(value: string): string | undefined {
-  const [, ref] =
-    /^https?:\/\/(?:app\.)?supabase\.(?:com|io)\/(?:dashboard\/)?project\/([a-z0-9]+)/i.exec(value) ??
-    /^[a-z]+:\/\/(?:[^/@]*@)?db\.([a-z0-9]+)\.supabase\.co(?![\w.-])/i.exec(value) ??
-    /^[a-z]+:\/\/\w+\.([a-z0-9]+)(?::[^/@]*)?@[\w.-]+\.pooler\.supabase\.com(?![\w.-])/i.exec(value) ??
-    /^https?:\/\/([a-z0-9-]+)\.supabase\.co(?![\w.-])/i.exec(value) ??
-    [];
-  return ref && `https://${ref.toLowerCase()}.supabase.co`;
+/** Returns why a value is not the address of a project, without repeating the value, which may have a password. */
+function problemOf(value: string): string | undefined {
+  const ref = dashboard.exec(value)?.[1];
+  if (ref) return `must be the address of the data API: https://${ref.toLowerCase()}.supabase.co`;
+  const url = URL.parse(value);
+  if (!url) return 'must be an address such as https://abcd.supabase.co';
+  if (url.hostname.endsWith('.pooler.supabase.com')) {
+    const owner = /^\w+\.([a-z0-9]+)$/.exec(url.username)?.[1] ?? '<ref>';
+    return `must be the address of the data API, not of the pooler: https://${owner}.supabase.co`;
+  }
+  if (url.username || url.password) return 'must not contain a user or a password';
+  const isHosted = /(^|\.)supabase\.(co|com|io)$/.test(url.hostname);
+  if (!/^https?:$/.test(url.protocol) || (isHosted && !project.test(value)))
+    return 'must be an address such as https://abcd.supabase.co';
+  if (/\/(auth|rest|storage|functions|realtime|graphql)\/v1$/.test(value))
+    return 'must be the address of the project without a path such as /rest/v1';
+  return undefined;
 }
 
 /** Address of a Supabase project, or of a proxy in front of it. */
@@ -18,12 +28,8 @@ export const projectAddress = z
   .string({ error: 'must be an address such as https://abcd.supabase.co' })
   .transform((value) => (URL.canParse(value) ? new URL(value).href.replace(/\/+$/, '') : value))
   .superRefine((value, { addIssue }) => {
-    const hosted = hostedAddress(value);
-    if (hosted && hosted !== value) addIssue(`must be the address of the data API: ${hosted}`);
-    else if (!/^https?:\/\//.test(value) || /^https?:\/\/(?:[^/]*\.)?supabase\.(?:com|io)\b/.test(value))
-      addIssue('must be an address such as https://abcd.supabase.co');
-    else if (/\/(auth|rest|storage|functions|realtime|graphql)\/v1$/.test(value))
-      addIssue('must be the address of the project without a path such as /rest/v1');
+    const problem = problemOf(value);
+    if (problem) addIssue(problem);
   });
 
 /** Matches the setting for any port of this machine, for development. */

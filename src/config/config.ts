@@ -154,7 +154,7 @@ function settings(read: Read) {
 }
 
 export type Config = Readonly<ReturnType<typeof settings>> & {
-  /** Variables that are set but not read, and resemble settings of the gateway. */
+  /** Variables that are set but not read, and begin like settings of the gateway. */
   unknownVariables: ReturnType<typeof unknownVariables>;
 };
 

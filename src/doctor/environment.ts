@@ -6,11 +6,10 @@ import { NotChecked, Problem, throwAll, Warning } from './result.ts';
 import { check } from './run.ts';
 
 export const environment = check('Environment', [], ({ config }) => {
-  const warnings = config.unknownVariables.map(({ name, meant }) => {
-    const remedy =
-      meant === null ? 'Remove it, or correct its name. .env.example lists all variables.' : `Rename it to ${meant}.`;
-    return new Warning(`${name} is set, but the gateway does not read it.`, remedy);
-  });
+  const remedy = 'Remove it, or correct its name. .env.example lists all variables.';
+  const warnings = config.unknownVariables.map(
+    (name) => new Warning(`${name} is set, but the gateway does not read it.`, remedy),
+  );
   const keys = {
     SUPABASE_PUBLISHABLE_KEY: config.supabase.publishableKey,
     SUPABASE_SECRET_KEY: config.secrets.supabaseSecretKey,

@@ -20,7 +20,10 @@ function readArguments() {
       console.log(usage);
       process.exit(0);
     }
-    return { json: values.json, gateway: values.gateway === undefined ? null : new URL(values.gateway) };
+    const gateway = values.gateway === undefined ? null : URL.parse(values.gateway);
+    if (values.gateway !== undefined && !gateway) throw new Error('--gateway must be an address such as https://host.');
+    if (gateway?.username || gateway?.password) throw new Error('--gateway must not contain a user or a password.');
+    return { json: values.json, gateway };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
     process.exit(1);

@@ -1,10 +1,10 @@
-export type Result = {
+export interface Result {
   check: string;
   /** A warning reports a state that may be intended. */
   status: 'ok' | 'problem' | 'warning' | 'not checked';
   detail: string;
   remedy?: string;
-};
+}
 
 /** State that must be fixed. The remedy names the page of the dashboard or the SQL. */
 export class Problem extends Error {

@@ -14,7 +14,7 @@ export const forwardedAddress = '203.0.113.7';
 
 const timeoutMs = 15_000;
 
-type Request = {
+interface Request {
   /** Default: POST with a body, else GET. */
   method?: 'DELETE';
   key?: string;
@@ -23,7 +23,7 @@ type Request = {
   headers?: Record<string, string>;
   /** Body. A text is sent unchanged, any other value as JSON. */
   body?: unknown;
-};
+}
 
 /** Sends a request to any address. Parses the response if it is JSON. @throws if there is no response */
 export async function ask(url: string | URL, { method, key, token = key, headers, body }: Request = {}) {
@@ -49,7 +49,7 @@ export async function ask(url: string | URL, { method, key, token = key, headers
 }
 
 /** Result of the SQL function `doctor_report`. */
-type Report = {
+interface Report {
   /** Null if the database has no migration history. */
   migrations: string[] | null;
   /** Hourly job of Supabase Cron. Null if it is not scheduled. */
@@ -67,7 +67,7 @@ type Report = {
   /** Roles of the API that may not use the schema private. */
   roles_without_private: string[];
   has_accounts_without_customer: boolean;
-};
+}
 
 /** Creates the state of one run: its clients, its results so far, and the objects that it must remove. */
 export function createRun(config: Config, gateway: URL | null) {

@@ -10,8 +10,8 @@ export function serve(context: Context, app: Express): void {
   const { config, log, metrics } = context;
   const { host, port, metricsPort } = config;
   const server = createHttpServer(config, app);
-  for (const { name, meant } of config.unknownVariables)
-    log.warn(`${name} is set but not read.${meant === null ? '' : ` Did you mean ${meant}?`}`);
+  for (const name of config.unknownVariables)
+    log.warn(`${name} is set but not read. .env.example lists all variables.`);
 
   function listen(listener: Server, port: number, variable: string, doing: string) {
     const reasons: Record<string, string> = {

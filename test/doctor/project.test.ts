@@ -39,7 +39,7 @@ describe.runIf(embedded)('npm run doctor', () => {
           REDIS_URL: 'redis://127.0.0.1:2',
         },
         [
-          /^warning in Environment: .*Rename it to RATE_LIMIT_PER_MINUTE\.$/,
+          /^warning in Environment: RATE_LIMIT_PER_MINUT is set, .*\.env\.example/,
           /^warning in Environment: SUPABASE_ANON_KEY is set, .*\.env\.example/,
           /^Signed URLs: .*Set SUPABASE_PUBLIC_URL/,
           /^SUPABASE_JWT_SECRET: .*forge .*Remove SUPABASE_JWT_SECRET/,

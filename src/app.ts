@@ -5,6 +5,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Context } from './context.ts';
 import { apiBase } from './endpoint.ts';
 import { notFound } from './errors.ts';
+import { readRefreshToken } from './http/body.ts';
 import { recordClientAddress } from './http/client-address.ts';
 import { sendError } from './http/error-handler.ts';
 import { alive, ready } from './http/health.ts';
@@ -81,6 +82,7 @@ export function createApp(context: Context): Express {
   app.use(compression(fastCompression));
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   app.use(identify(verify, withoutToken)); // requireAuth rejects invalid credentials later
+  app.post(`${apiBase}/auth/refresh`, readRefreshToken); // first, because the limits distinguish refreshes
   app.use(limiters.unknownApiKeys.map(forApiKeys)); // first, because the next limit keeps a counter for each key
   app.use(limiters.requests);
   if (config.requireHttps) app.use(rejectPlainHttp(context)); // after the limits, so that its 400 has their headers

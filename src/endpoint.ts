@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defaultRateLimits } from './config/config.ts';
 import type { Context } from './context.ts';
 import type { Missing } from './error-reasons.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ApiError, ErrorCode } from './errors.ts';
 import { type Limit, type LimitName, limits as limitTable, wordsOf } from './limits/table.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 
@@ -18,10 +18,15 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
  */
 export type Guard = 'none' | 'optional' | 'bearer' | 'user';
 
-type CallerOf = { none: null; optional: Caller | null; bearer: Caller; user: UserCaller };
+interface CallerOf {
+  none: null;
+  optional: Caller | null;
+  bearer: Caller;
+  user: UserCaller;
+}
 
 /** Argument of a handler. `params`, `query`, `headers` and `body` are validated. */
-type Call<P, Q, H, B, G extends Guard> = {
+interface Call<P, Q, H, B, G extends Guard> {
   context: Context;
   caller: CallerOf[G];
   params: P;
@@ -29,19 +34,21 @@ type Call<P, Q, H, B, G extends Guard> = {
   headers: H;
   body: B;
   ip: string;
+  /** 429 to throw unless an attempt succeeds, because a limit is exceeded, but the account trusts the client. */
+  refusal: ApiError | undefined;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
   log: Logger;
-};
+}
 
-type Declaration<
+interface Declaration<
   P extends z.ZodObject,
   Q extends z.ZodObject,
   H extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
   G extends Guard,
-> = {
+> {
   summary: string;
   description: string;
   /** Default: bearer. */
@@ -74,7 +81,7 @@ type Declaration<
   cache?: 'revalidate' | 'shared';
   /** Returns the response, its JSON in parts, or the JSON of its `data` as a stream. */
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<H>, z.output<B>, G>) => Promise<z.input<R> | Json | Readable>;
-};
+}
 
 /** Response of endpoints that return no resource. */
 const Done = z

@@ -17,8 +17,14 @@ declare module 'express-serve-static-core' {
     input: Record<'params' | 'query' | 'headers', Record<string, unknown>> & { body: unknown };
     /** Error that was sent. */
     error?: ApiError;
-    /** Tells whether the account of an attempt trusts the client; absent until a limit needs it. */
+    /** True if the account of an attempt trusts the client; absent until a limit needs it. */
     isTrusted?: Promise<boolean>;
+    /** 429 of a limit beyond which an attempt is tried, because the account trusts the client. */
+    refusal?: ApiError;
+    /** True for a refresh whose token has a form that Auth issues. */
+    hasRefreshToken?: boolean;
+    /** Error of a body that was parsed before the limits. */
+    bodyError?: unknown;
     /** Body of the response, for the function `counts` of a limit; absent without limits. */
     payload?: { data?: object };
   }

@@ -12,28 +12,29 @@ export function weakETag(...body: Buffer[]) {
   return `W/"${sha1.digest('base64url')}"`;
 }
 
-/** Response that many requests share. It is hashed and compressed only once. */
-export class SharedAnswer {
-  readonly #bytes: Buffer;
-  readonly #type: string;
-  readonly #etag: string;
-  #gzipped: Buffer | undefined;
+/**
+ * Creates a response that many requests share. It is hashed and compressed only once.
+ * @param content the body as a Buffer, or a value to send as JSON
+ * @param type extension or media type of the body
+ * @returns `send`, which sends it, or 304 to a client that has it already
+ */
+export function createSharedAnswer(content: unknown, type = 'json') {
+  const bytes = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
+  const etag = weakETag(bytes);
+  let gzipped: Buffer | undefined;
 
-  /** @param content the body as a Buffer, or a value to send as JSON */
-  constructor(content: unknown, type = 'json') {
-    this.#bytes = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
-    this.#type = type;
-    this.#etag = weakETag(this.#bytes);
-  }
-
-  send(req: Request, res: Response) {
-    res.set('ETag', this.#etag).vary('Accept-Encoding').type(this.#type);
-    const mayCompress = !res.hasHeader('Content-Encoding') && req.acceptsEncodings('gzip');
-    if (req.fresh || !mayCompress || this.#bytes.length < worthCompressingBytes) {
-      res.send(this.#bytes);
-      return;
-    }
-    this.#gzipped ??= gzipSync(this.#bytes);
-    res.set('Content-Encoding', 'gzip').send(this.#gzipped);
-  }
+  return {
+    send(req: Request, res: Response) {
+      res.set('ETag', etag).vary('Accept-Encoding').type(type);
+      const mayCompress = !res.hasHeader('Content-Encoding') && req.acceptsEncodings('gzip');
+      if (req.fresh || !mayCompress || bytes.length < worthCompressingBytes) {
+        res.send(bytes);
+        return;
+      }
+      gzipped ??= gzipSync(bytes);
+      res.set('Content-Encoding', 'gzip').send(gzipped);
+    },
+  };
 }
+
+export type SharedAnswer = ReturnType<typeof createSharedAnswer>;

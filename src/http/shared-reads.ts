@@ -4,7 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Maximum number of concurrent executions of one read. More would burden a database that is already slow. */
 const concurrency = 4;
 
-type Requests = { youngest: () => Promise<unknown> };
+interface Requests {
+  youngest: () => Promise<unknown>;
+}
 
 /**
  * Lets identical reads (with equal `what`) share one execution, which has the deadline of the youngest request. It

@@ -27,8 +27,13 @@ export function validate(endpoint: Endpoint): RequestHandler {
 const sent = (req: Request, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, req.get(name)]));
 
 /** Removes blank parameters, because forms and generated clients send them for values that are not set. */
-const withoutBlank = (query: object) =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => !isBlank(value)));
+function withoutBlank(query: object) {
+  const given = Object.entries(query).map(([name, value]) => {
+    const values = [value].flat().filter((each) => !isBlank(each));
+    return [name, values.length > 1 ? values : values[0]];
+  });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
 
 /** Rejects tag[any]=a, because a response without the filter would be wrong. */
 function rejectBrackets(query: object, { shape }: z.ZodObject) {

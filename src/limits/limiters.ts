@@ -1,12 +1,13 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { type RateLimitInfo, rateLimit } from 'express-rate-limit';
 import type { Config } from '../config/config.ts';
-import { tooManyRequests } from '../errors.ts';
+import { type ApiError, tooManyRequests } from '../errors.ts';
 import { lruCache } from '../shared/lru-cache.ts';
 import type { Metrics } from '../shared/metrics.ts';
+import { minimumDelay } from '../shared/minimum-delay.ts';
 import type { SharedRedis } from '../shared/redis.ts';
-import { memoryStore, redisStore } from './store.ts';
-import { type Exempt, emailOf, type Limit, type Limits, limits } from './table.ts';
+import { type Counters, memoryStore, redisStore } from './store.ts';
+import { type ActiveKeys, emailOf, type Limit, type Limits, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';
 
 /** Middleware of each limit of the table. Beyond the limit it throws ApiError rate_limited. */
@@ -15,38 +16,61 @@ export interface Limiters extends Readonly<{ [Name in keyof Limits]: RequestHand
 type Parts = Readonly<{
   config: Pick<Config, 'rateLimits'>;
   trustedClients: TrustedClients;
-  /** Hashes of API keys with which a request succeeded recently. */
-  activeKeys: { has: (keyHash: string) => boolean };
+  activeKeys: ActiveKeys;
   redis: SharedRedis | null;
   metrics: Metrics | null;
 }>;
 
-type Condition = (req: Request, res: Response) => boolean | Promise<boolean>;
-
 /** Retry-After if attempts whose results are not known yet exceed a limit. */
 const busyMs = 3_000;
 
-function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, metrics }: Parts): RequestHandler[] {
+/** Rejects a request, or records the rejection of an attempt that is tried because the account trusts the client. */
+async function rejectOrTry(error: ApiError, row: Limit, { trustedClients }: Parts, res: Response, next: NextFunction) {
+  const { locals } = res;
+  if (row.triesTrusted) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
+  if (row.triesTrusted && (await locals.isTrusted)) {
+    locals.refusal ??= error;
+    return next();
+  }
+  if (row.triesTrusted || locals.refusal) await minimumDelay(); // an attempt that is tried takes as long
+  next(locals.refusal ?? error);
+}
+
+/** Creates the counters of a limit: in this process, and in Redis, which is skipped while it fails. */
+function createCounters(name: string, row: Limit, { redis, activeKeys }: Parts) {
+  const isExempt = (res: Response) => row.appliesTo?.(res, activeKeys) === false;
+  const info = `${name}Limit` as 'requestsLimit';
+  const counters = [{ info, store: memoryStore(), skip: (_req: Request, res: Response) => isExempt(res) }];
+  if (redis !== null) {
+    const skip = (_req: Request, res: Response) => redis.problem() !== null || isExempt(res);
+    const sharedInfo = row.counts ? (`${name}SharedLimit` as typeof info) : info;
+    counters.push({ info: sharedInfo, store: redisStore(name, row.windowMs, redis), skip });
+  }
+  return { counters, isExempt };
+}
+
+/** Creates the middleware of a limit that counts at the start of a request, here and in Redis while it is up. */
+function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[] {
   const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
   const pending = lruCache<number>(10_000); // attempts whose results are not known yet
-
-  const info = `${name}Limit` as 'requestsLimit';
-  const counters = [{ info, store: memoryStore(), skip: isExempt }];
-  if (redis !== null) {
-    const skip: Condition = async (req, res) => redis.problem() !== null || (await isExempt(req, res));
-    const sharedInfo = counts ? (`${name}SharedLimit` as typeof info) : info;
-    counters.push({ info: sharedInfo, store: redisStore(name, windowMs, redis), skip });
-  }
+  const { counters, isExempt } = createCounters(name, row, parts);
   const middleware = counters.map(({ info: requestPropertyName, store, skip }) =>
     rateLimit({
-      ...{ windowMs, limit, keyGenerator, legacyHeaders, requestPropertyName, store, skip },
+      windowMs,
+      limit,
+      keyGenerator,
+      legacyHeaders,
+      requestPropertyName,
+      store,
+      skip,
       passOnStoreError: true,
       logger: { error() {}, warn() {} }, // redis.ts logs failures
-      handler(req, _res, next) {
+      async handler(req, res, next) {
         const { used, limit, key, resetTime } = req[requestPropertyName] as RateLimitInfo;
         const isBusy = used - (pending.get(key) ?? 0) < limit;
         const waitMs = isBusy ? busyMs : Number(resetTime) - Date.now();
-        next(tooManyRequests(waitMs, isBusy ? 'limit_requests' : reason, name));
+        const error = tooManyRequests(waitMs, isBusy ? 'limit_requests' : reason, name);
+        await rejectOrTry(error, row, parts, res, next);
       },
     }),
   );
@@ -55,16 +79,13 @@ function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, m
   /** Subtracts an attempt whose result does not count. */
   function settle(req: Request, res: Response, key: string) {
     pending.set(key, (pending.get(key) ?? 1) - 1);
-    metrics?.rateLimitDecisions.inc({
-      bucket: name,
-      decision: res.locals.error?.limit === name ? 'limited' : 'allowed',
-    });
+    recordDecision(name, res, parts);
     if (counts?.(res)) return;
     for (const { info, store } of counters)
       if (Number(req[info]?.resetTime) > Date.now()) store.decrement(key).catch(() => {}); // redis.ts logs failures
   }
-  const attempt: RequestHandler = async (req, res, next) => {
-    if (!(await isExempt(req, res))) {
+  const attempt: RequestHandler = (req, res, next) => {
+    if (!isExempt(res)) {
       const key = keyGenerator(req, res);
       pending.set(key, (pending.get(key) ?? 0) + 1);
       res.once('result', () => settle(req, res, key)); // unlike 'finish', also if the client has disconnected
@@ -74,21 +95,39 @@ function createLimiter(name: string, row: Limit, isExempt: Condition, { redis, m
   return [attempt, ...middleware];
 }
 
-/** Returns the middleware of each limit. Counts here and in Redis, so that no process exceeds it while Redis fails. */
+/** Creates the middleware of a limit that counts when a response is known, here and in Redis while it is up. */
+function createLateLimiter(name: string, row: Limit & { limit: number }, parts: Parts): RequestHandler[] {
+  const { windowMs, limit, keyGenerator, counts, reason } = row;
+  const here = memoryStore(windowMs);
+  const shared = parts.redis && redisStore(name, windowMs, parts.redis);
+  const stores = (): Counters[] => (shared && parts.redis?.problem() === null ? [here, shared] : [here]);
+
+  return [
+    async (req, res, next) => {
+      const key = keyGenerator(req, res);
+      const known = await Promise.all(stores().map((store) => store.get(key).catch(() => undefined)));
+      const full = known.find((count) => count !== undefined && count.totalHits >= limit);
+      if (full) return next(tooManyRequests(Number(full.resetTime) - Date.now(), reason, name));
+      res.once('result', () => {
+        recordDecision(name, res, parts);
+        if (counts?.(res)) for (const store of stores()) Promise.resolve(store.increment(key)).catch(() => {});
+      });
+      next();
+    },
+  ];
+}
+
+function recordDecision(bucket: string, { locals }: Response, { metrics }: Parts) {
+  metrics?.rateLimitDecisions.inc({ bucket, decision: locals.error?.limit === bucket ? 'limited' : 'allowed' });
+}
+
+/** Creates the middleware of each limit. Counts here and in Redis, so that no process exceeds it while Redis fails. */
 export function createLimiters(parts: Parts): Limiters {
-  const { config, trustedClients, activeKeys } = parts;
-  const isTrusted = (_req: Request, res: Response) => {
-    res.locals.isTrusted ??= trustedClients.has(emailOf(res), res.locals.clientAddress);
-    return res.locals.isTrusted;
-  };
-  const exempts: Record<Exempt, Condition> = {
-    trustedClients: isTrusted,
-    untrustedClients: async (req, res) => !(await isTrusted(req, res)),
-    activeKeys: (_req, { locals: { caller } }) => caller?.via !== 'api_key' || activeKeys.has(caller.keyHash),
-  };
-  const rows = Object.entries<Limit>(limits(config.rateLimits)).map(([name, row]) => {
-    const isExempt = row.exempt ? exempts[row.exempt] : () => false;
-    return [name, createLimiter(name, row, isExempt, parts)];
-  });
+  const rows = Object.entries<Limit>(limits(parts.config.rateLimits)).map(([name, row]) => [
+    name,
+    isLate(row) ? createLateLimiter(name, row, parts) : createLimiter(name, row, parts),
+  ]);
   return Object.fromEntries(rows) as unknown as Limiters;
 }
+
+const isLate = (row: Limit): row is Limit & { limit: number } => row.countsLate === true;

@@ -1,17 +1,19 @@
-import { MemoryStore, type Store } from 'express-rate-limit';
+import { type ClientRateLimitInfo, MemoryStore, type Options, type Store } from 'express-rate-limit';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
 import type { SharedRedis } from '../shared/redis.ts';
 
-interface Counters extends Store {
+export interface Counters extends Store {
+  get(key: string): Promise<ClientRateLimitInfo | undefined>;
   decrement(key: string): Promise<void>;
 }
 
 /**
- * Returns a store in the memory of this process. Copies the counters of MemoryStore, which changes them in place:
+ * Returns a store in the memory of this process. rateLimit() sets its window; without it, give windowMs. Copies the counters of MemoryStore, which changes them in place:
  * otherwise simultaneous requests would all see the count of the last one.
  */
-export function memoryStore(): Counters {
+export function memoryStore(windowMs?: number): Counters {
   const store = new MemoryStore();
+  if (windowMs !== undefined) store.init({ windowMs } as Options); // the store reads nothing else
   const increment = store.increment.bind(store);
   return Object.assign(store, {
     increment(key: string) {

@@ -3,16 +3,22 @@ import { ipKeyGenerator, type Options } from 'express-rate-limit';
 import type { Config } from '../config/config.ts';
 import type { ErrorReason } from '../error-reasons.ts';
 import type { UserCaller } from '../model/caller.ts';
-import { accountKey, clientKey } from '../shared/client-keys.ts';
-
-export type Exempt = 'trustedClients' | 'untrustedClients' | 'activeKeys';
+import { accountKey, clientKey, networkKey } from '../shared/client-keys.ts';
 
 /** Limit, with options of express-rate-limit and of this service. */
 export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
   keyGenerator: (req: Request, res: Response) => string;
   /** Tells whether an attempt with this response counts. By default every request counts. */
   counts?: (res: Response) => boolean;
-  exempt?: Exempt;
+  /** Counts when the response is known, so that attempts in flight cannot fill the limit. Default: at the start. */
+  countsLate?: boolean;
+  /**
+   * Tries the attempt of a client that the account trusts also beyond this limit, so that strangers cannot lock out the
+   * owner. Unless it succeeds, its response is that of all others, so that it does not reveal the trust.
+   */
+  triesTrusted?: boolean;
+  /** Requests to which the limit applies. Default: all. */
+  appliesTo?: (res: Response, activeKeys: ActiveKeys) => boolean;
   reason: ErrorReason;
   /** Sends the X-RateLimit headers. Default: false. */
   legacyHeaders?: boolean;
@@ -21,20 +27,24 @@ export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
   per: string;
 };
 
+/** Hashes of API keys with which a request succeeded recently. */
+export type ActiveKeys = Readonly<{ has: (keyHash: string) => boolean }>;
+
 export const emailOf = ({ locals }: Response) => (locals.input.body as { email: string }).email;
 
 const user = ({ locals }: Response) => locals.caller as UserCaller;
 
 /** Returns the key of the user or the API key, or of the address of a caller without a valid credential. */
-function callerKey(req: Request, { locals: { caller, clientAddress } }: Response): string {
+function callerKey(_req: Request, { locals: { caller, clientAddress, hasRefreshToken } }: Response): string {
   if (caller?.via === 'jwt') return `user:${caller.userId}`;
   if (caller?.via === 'api_key') return `key:${caller.keyHash}`;
   const address = `ip:${ipKeyGenerator(clientAddress, 64)}`; // the IPv6 /64 of one device
   // Counts separately, so that reads of other clients with the same address cannot sign a user out.
-  return req.path.endsWith('/auth/refresh') ? `refresh:${address}` : address;
+  return hasRefreshToken ? `refresh:${address}` : address;
 }
 
 const client = ({ locals }: Response) => clientKey(locals.clientAddress);
+const network = ({ locals }: Response) => networkKey(locals.clientAddress);
 const session = (res: Response) => user(res).claims.sessionId ?? user(res).userId;
 const account = (res: Response) => accountKey(emailOf(res));
 
@@ -43,14 +53,7 @@ const perCaller = keyed('caller', callerKey);
 const perClient = keyed('client', (_req, res) => client(res));
 const perAccount = keyed('account', (_req, res) => account(res));
 const perAccountAndClient = keyed('account and client', (_req, res) => `${client(res)}:${account(res)}`);
-const trustedAreExempt = { exempt: 'trustedClients' } as const;
-const perUntrusted = { ...perAccount, per: 'account from untrusted clients', ...trustedAreExempt };
-const perUntrustedClient = { ...perClient, per: 'client that the account does not trust', ...trustedAreExempt };
-const perTrusted = {
-  ...perAccountAndClient,
-  per: 'account from a trusted client',
-  exempt: 'untrustedClients',
-} as const;
+const perAccountAndNetwork = keyed('account and network', (_req, res) => `${network(res)}:${account(res)}`);
 const perUser = keyed('user', (_req, res) => `user:${user(res).userId}`);
 const perSession = keyed('session', (_req, res) => `session:${session(res)}`);
 
@@ -64,39 +67,65 @@ const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: tr
 /** Tells whether no query has verified the API key of a request. Requests beyond a limit do not count. */
 const isUnverified = ({ statusCode, locals }: Response) =>
   statusCode !== 429 && (statusCode >= 400 || locals.operation === undefined);
-const unknown = { ...requests, what: 'unknown API keys', counts: isUnverified, exempt: 'activeKeys' } as const;
+const isUnknownKey: Limit['appliesTo'] = ({ locals: { caller } }, activeKeys) =>
+  caller?.via === 'api_key' && !activeKeys.has(caller.keyHash);
+const unknownKeys = { ...requests, what: 'unknown API keys', counts: isUnverified, appliesTo: isUnknownKey } as const;
+/** Applies to attempts of trusted clients that are beyond another limit. Their response does not show this limit. */
+const triedAnyway = {
+  appliesTo: ({ locals }: Response) => locals.refusal !== undefined,
+  what: 'attempts beyond another limit',
+  ...hour,
+  ...perAccountAndClient,
+  per: 'account and client that it trusts',
+};
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
 const passwords = { ...attempts, what: 'wrong passwords' };
 const codes = { ...attempts, what: 'wrong codes' };
 const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400) };
+const signIns = { ...attempts, what: 'successful sign-ins', ...status(200), countsLate: true };
+const triesTrusted = { triesTrusted: true } as const;
 /** Tells whether a sign-up mailed a code. One that returned a session did not. */
 const isMailed = ({ statusCode, locals }: Response) =>
   statusCode === 200 && !('access_token' in (locals.payload?.data ?? {}));
 const mails = { reason: 'limit_mails', what: 'mails', counts: isMailed, ...hour } as const;
 
+/** Refreshes of one address for each other request, because a mobile carrier has thousands of users behind one. */
+const refreshFactor = 10;
+
 /** Returns all limits, by the names that endpoints, metrics and Redis use. */
 export function limits(rates: Config['rateLimits']) {
-  const perMinute = { jwt: rates.userPerMinute, api_key: rates.apiKeyPerMinute, none: rates.anonymousPerMinute };
-  const limit: Options['limit'] = (_req, { locals: { caller } }) => perMinute[caller?.via ?? 'none'];
+  const limit: Options['limit'] = (_req, { locals: { caller, hasRefreshToken } }) => {
+    if (caller?.via === 'jwt') return rates.userPerMinute;
+    if (caller?.via === 'api_key') return rates.apiKeyPerMinute;
+    return hasRefreshToken ? refreshFactor * rates.anonymousPerMinute : rates.anonymousPerMinute;
+  };
   return {
     requests: { ...requests, limit, ...minute, ...perCaller },
-    unknownApiKeys: { ...unknown, limit: rates.anonymousPerMinute, ...minute, ...perClient },
-    // Endpoints list limits per client first, so that a rejected client creates no counters for made-up addresses.
-    failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perUntrustedClient },
+    unknownApiKeys: { ...unknownKeys, limit: rates.anonymousPerMinute, ...minute, ...perClient },
+    // Endpoints list limits per client first, so that a rejected client creates no counters for made-up addresses. The
+    // limits per network are lower than those in total, so that one network cannot lock out the owner elsewhere.
+    failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perClient, ...triesTrusted },
     failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
     failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },
-    failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perUntrusted },
-    failedCodesPerClient: { ...codes, limit: 100, ...tenMinutes, ...perUntrustedClient },
+    failedSignInsPerNetwork: { ...passwords, limit: 60, ...hour, ...perAccountAndNetwork, ...triesTrusted },
+    failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perAccount, ...triesTrusted },
+    signInsTriedAnyway: { ...triedAnyway, reason: 'limit_attempts', limit: 30 },
+    signIns: { ...signIns, limit: 30, ...minute, ...perAccount },
+    failedCodesPerClient: { ...codes, limit: 100, ...tenMinutes, ...perClient, ...triesTrusted },
     failedCodes: { ...codes, limit: 10, ...hour, ...perAccountAndClient },
-    failedCodesInTotal: { ...codes, limit: 100, ...hour, ...perUntrusted },
+    failedCodesPerNetwork: { ...codes, limit: 30, ...hour, ...perAccountAndNetwork, ...triesTrusted },
+    failedCodesInTotal: { ...codes, limit: 100, ...hour, ...perAccount, ...triesTrusted },
+    codesTriedAnyway: { ...triedAnyway, reason: 'limit_attempts', limit: 10 },
     // Counts per session, so that a thief of one can neither guess the password nor stop its owner from changing it.
     rejectedPasswords: { ...attempts, what: 'rejected passwords', limit: 10, ...hour, ...perSession },
     signUps: { ...signUps, limit: rates.signUpsPerHour, ...hour, ...perClient },
-    mailsFromClient: { ...mails, limit: 30, ...perUntrustedClient },
+    mailsFromClient: { ...mails, limit: 30, ...perClient, ...triesTrusted },
+    mailsPerNetwork: { ...mails, limit: 2, ...perAccountAndNetwork },
     mailsToAddress: { ...mails, limit: 5, ...perAccount },
     // Count separately, so that mails after sign-ups with an address do not stop its owner from recovering the account.
-    recoveryMailsToAddress: { ...mails, limit: 5, ...perUntrusted },
-    recoveryMailsFromTrusted: { ...mails, limit: 5, ...perTrusted },
+    recoveryMailsPerNetwork: { ...mails, limit: 2, ...perAccountAndNetwork, ...triesTrusted },
+    recoveryMailsToAddress: { ...mails, limit: 5, ...perAccount, ...triesTrusted },
+    mailsSentAnyway: { ...triedAnyway, reason: 'limit_mails', limit: 3 },
     exports: { reason: 'limit_exports', what: 'exports', ...status(200), limit: 5, ...hour, ...perUser },
   } satisfies Record<string, Limit>;
 }

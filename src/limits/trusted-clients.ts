@@ -9,23 +9,33 @@ const trustedMs = 30 * 24 * 3_600_000;
  * lock out its owner ("device cookies" in the words of OWASP, by address instead of by cookie).
  */
 export function createTrustedClients(redis: SharedRedis | null) {
-  const trusted = lruCache<true>(20_000, trustedMs);
+  /** Unix times in milliseconds of the last sign-in of a client, and of the event that ended all trust before it. */
+  const times = lruCache<number>(20_000, trustedMs);
   const keyOf = (email: string, ip: string) => `sounds:trusted-client:${accountKey(email, clientKey(ip))}`;
+  const endKeyOf = (email: string) => `sounds:trust-ended:${accountKey(email)}`;
   const send = (...command: Parameters<SharedRedis['send']>) =>
     redis?.problem() === null ? redis.send(...command).catch(() => null) : null;
   redis?.addCheck(() => redis.send('EXISTS', 'sounds:trusted-client:check'));
 
+  async function record(key: string): Promise<void> {
+    times.set(key, Date.now());
+    await send('SET', key, Date.now(), 'PX', trustedMs);
+  }
+
   return {
     async has(email: string, ip: string): Promise<boolean> {
-      const key = keyOf(email, ip);
-      return trusted.has(key) || (await send('EXISTS', key)) === 1;
+      const keys = [keyOf(email, ip), endKeyOf(email)] as const;
+      const shared = ((await send('MGET', ...keys)) ?? []) as (string | null)[];
+      const [trustedAt = 0, endedAt = 0] = keys.map((key, index) =>
+        Math.max(times.get(key) ?? 0, Number(shared[index] ?? 0)),
+      );
+      return trustedAt > endedAt;
     },
 
-    async add(email: string, ip: string): Promise<void> {
-      const key = keyOf(email, ip);
-      trusted.set(key, true);
-      await send('SET', key, 1, 'PX', trustedMs);
-    },
+    add: (email: string, ip: string) => record(keyOf(email, ip)),
+
+    /** Ends the trust in all clients of an address, because a new account with it may have another owner. */
+    endAll: (email: string) => record(endKeyOf(email)),
   };
 }
 

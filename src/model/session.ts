@@ -117,6 +117,12 @@ export function placeholderUser(address: string, secret: string) {
 
 export const toSession = (tokens: Tokens) => ({ ...toTokens(tokens), user: toUser(tokens.user) });
 
+/**
+ * Tells whether a text has a form of Auth's refresh tokens, which are base64url of at least 12 characters (two
+ * algorithms: github.com/supabase/auth, internal/tokens). Others need no call to Auth.
+ */
+export const isRefreshToken = (text: unknown) => typeof text === 'string' && /^[\w-]{12,}$/.test(text);
+
 /** Composes letters and accents, because keyboards differ in the form that they type. */
 export const nfc = (password: string) => password.normalize('NFC');
 

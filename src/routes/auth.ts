@@ -75,7 +75,7 @@ export const authEndpoints = [
       'trying again, because the account may exist. `/auth/resend` shares the limit of mails to an account.',
     guard: 'none',
     body: body({ email, password: newPassword, full_name: optional(fullName) }).meta({ id: 'SignUpRequest' }),
-    limits: ['signUps', 'mailsToAddress'],
+    limits: ['signUps', 'mailsPerNetwork', 'mailsToAddress'],
     response: z.object({ data: SignedUp }).meta({ id: 'SignedUpResponse' }),
     handle: async ({ context, body, ip, log }) => {
       const account = { email: body.email, password: body.password, fullName: body.full_name };
@@ -84,6 +84,7 @@ export const authEndpoints = [
         const user = placeholderUser(body.email, context.config.secrets.supabaseSecretKey);
         return { data: { needs_email_confirmation: true, user } };
       }
+      await context.trustedClients.endAll(body.email);
       return { data: toSession(tokens) };
     },
   }),
@@ -91,13 +92,23 @@ export const authEndpoints = [
   endpoint('signIn', 'POST /auth/signin', {
     summary: 'Sign in',
     description:
-      'An unknown e-mail address, a wrong password and a deactivated account get the same 401. The response is also ' +
-      '429 while Supabase Auth is overloaded. An account trusts a client for 30 days after a sign-in.',
+      'An unknown e-mail address, a wrong password, an address that is not confirmed and a deactivated account get the ' +
+      'same 401: offer to mail a code. The response is also 429 while Supabase Auth is overloaded. An account trusts a ' +
+      'client for 30 days after a sign-in: beyond the limits that others can fill, its attempt is tried, but gets the ' +
+      'same 429 unless it succeeds.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',
     }),
-    limits: ['failedSignInsPerClient', 'failedSignIns', 'failedSignInsPerHour', 'failedSignInsInTotal'],
+    limits: [
+      'failedSignInsPerClient',
+      'failedSignIns',
+      'failedSignInsPerHour',
+      'failedSignInsPerNetwork',
+      'failedSignInsInTotal',
+      'signInsTriedAnyway',
+      'signIns',
+    ],
     response: SessionResponse,
     errors: ['unauthorized'],
     handle: async ({ context, body, ip, gone }) => {

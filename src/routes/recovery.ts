@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
+import type { ApiError } from '../errors.ts';
 import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
 import { body, exactText, optional, plainText } from '../model/fields.ts';
 import {
@@ -14,10 +15,10 @@ import {
   type Tokens,
   toSession,
 } from '../model/session.ts';
+import { minimumDelay } from '../shared/minimum-delay.ts';
 import { withNewDeadlines } from '../shared/request-context.ts';
 import type { CodeType } from '../supabase/auth/auth.ts';
 import { mailNotSent } from '../supabase/auth/mail-not-sent.ts';
-import { minimumDelay } from '../supabase/auth/timing.ts';
 
 const code = plainText(50)
   .transform((value) => value.replace(/[\s\p{Pd}\u2212.]/gu, ''))
@@ -49,12 +50,18 @@ const VerifyRequest = body({
   })
   .meta({ id: 'VerifyRequest' });
 
-type MailCall = { context: Context; body: { email: string }; ip: string; log: Logger };
+interface MailCall {
+  context: Context;
+  body: { email: string };
+  ip: string;
+  log: Logger;
+  refusal: ApiError | undefined;
+}
 
 /** Returns a handler that mails a code. The response does not tell whether the mail was sent. */
 const mailCode =
   (type: CodeType) =>
-  async ({ context, body, ip, log }: MailCall) => {
+  async ({ context, body, ip, log, refusal }: MailCall) => {
     const notSent = mailNotSent(context.metrics, log, type);
     const due = minimumDelay();
     const mailing = context.auth.mailCode(type, body.email, ip).then((reason) => {
@@ -63,6 +70,7 @@ const mailCode =
     await Promise.race([mailing, due]); // rejects if Auth is unreachable
     mailing.catch((err: unknown) => notSent({ err }));
     await due;
+    if (refusal) throw refusal; // the mail is on its way, but the response must not reveal the trust
   };
 
 export const recoveryEndpoints = [
@@ -70,10 +78,11 @@ export const recoveryEndpoints = [
     summary: 'Mail a code for a forgotten password',
     description:
       'Mails a code for `/auth/verify` with the type `recovery`. The response is the same whether or not the address ' +
-      'has an account.',
+      'has an account. Also offer to enter a code after a 429 `limit_mails`: a client that the account trusts gets a ' +
+      'mail nevertheless.',
     guard: 'none',
     body: body({ email }).meta({ id: 'RecoverRequest' }),
-    limits: ['mailsFromClient', 'recoveryMailsToAddress', 'recoveryMailsFromTrusted'],
+    limits: ['mailsFromClient', 'recoveryMailsPerNetwork', 'recoveryMailsToAddress', 'mailsSentAnyway'],
     handle: mailCode('recovery'),
   }),
 
@@ -82,7 +91,7 @@ export const recoveryEndpoints = [
     description: 'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
     guard: 'none',
     body: body({ email }).meta({ id: 'ResendRequest' }),
-    limits: ['mailsFromClient', 'mailsToAddress'],
+    limits: ['mailsFromClient', 'mailsPerNetwork', 'mailsToAddress'],
     handle: mailCode('signup'),
   }),
 
@@ -95,7 +104,7 @@ export const recoveryEndpoints = [
       'account get the same 401.',
     guard: 'none',
     body: VerifyRequest,
-    limits: ['failedCodesPerClient', 'failedCodes', 'failedCodesInTotal'],
+    limits: ['failedCodesPerClient', 'failedCodes', 'failedCodesPerNetwork', 'failedCodesInTotal', 'codesTriedAnyway'],
     response: SessionResponse,
     errors: ['unauthorized'],
     handle: async ({ context, body, ip }) => {

@@ -11,7 +11,9 @@ const callers = 'API keys get 401 here, and so does a caller whose own session h
 export const sessionEndpoints = [
   endpoint('listSessions', 'GET /me/sessions', {
     summary: 'List where the caller is signed in',
-    description: `One entry for each device, last used first. Expired sessions are left out. ${callers}`,
+    description:
+      `The session of the request and the 49 others that were last used, last used first. Expired sessions are left out. ` +
+      `\`DELETE /me/sessions\` also ends those that are not listed. ${callers}`,
     guard: 'user',
     response: z.object({ data: z.array(DeviceSession) }).meta({ id: 'SessionListResponse' }),
     handle: async ({ context, caller }) => ({ data: await context.data.call(caller, 'list_sessions') }),

@@ -667,15 +667,23 @@ create function private.list_sessions() returns json language plpgsql stable sec
 declare
   current_id constant uuid := private.current_session();
 begin
-  return json_agg(
-    json_build_object(
-      'id', id, 'created_at', private.iso_time(created_at), 'last_used_at', private.iso_time(last_used_at),
-      'user_agent', left(user_agent, 200), 'is_current', id = current_id
-    ) order by last_used_at desc, id
-  )
-  -- refreshed_at is in UTC, without a zone.
-  from auth.sessions, lateral (select coalesce(refreshed_at at time zone 'UTC', created_at)) as used (last_used_at)
-  where user_id = auth.uid() and (not_after is null or not_after > now());
+  return (
+    with active as (
+      -- refreshed_at is in UTC, without a zone.
+      select id, created_at, user_agent, coalesce(refreshed_at at time zone 'UTC', created_at) as last_used_at
+      from auth.sessions
+      where user_id = auth.uid() and (not_after is null or not_after > now())
+    ), listed as (
+      select * from active order by id = current_id desc, last_used_at desc, id limit 50
+    )
+    select json_agg(
+      json_build_object(
+        'id', id, 'created_at', private.iso_time(created_at), 'last_used_at', private.iso_time(last_used_at),
+        'user_agent', left(user_agent, 200), 'is_current', id = current_id
+      ) order by last_used_at desc, id
+    )
+    from listed
+  );
 end
 $$;
 
@@ -696,7 +704,7 @@ $$;
 create function public.list_sessions() returns json
 language sql stable set search_path = '' as $$ select private.list_sessions() $$;
 comment on function public.list_sessions is
-  'Returns the sessions of the caller that have not expired, last used first.';
+  'Returns at most 50 sessions of the caller that have not expired: the present one and those last used, newest first.';
 
 create function public.end_sessions(ended_session uuid default null) returns boolean
 language sql volatile set search_path = '' as $$ select private.end_sessions(ended_session) $$;

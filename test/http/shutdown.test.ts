@@ -103,7 +103,7 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   silent.close();
 });
 
-test('a gateway that ends answers new connections during DRAIN_SECONDS, and ends at a second signal', async () => {
+test('new connections are answered during DRAIN_SECONDS, which a second signal ends', async () => {
   const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '60' });
   for (const _ of [1, 2]) child.kill('SIGINT'); // npm forwards the signal, so it arrives twice
   await until(/"phase":"drain"/);
@@ -119,7 +119,7 @@ test('a gateway that ends answers new connections during DRAIN_SECONDS, and ends
   await exited;
 });
 
-test('connections that wait at the end of the drain are answered, and half-sent requests end with it', async () => {
+test('the drain answers connections that wait at its end, and ends half-sent requests', async () => {
   const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '0' });
   const port = Number(new URL(origin).port);
   const halfSent = [

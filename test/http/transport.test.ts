@@ -125,7 +125,7 @@ test('every response has security headers and does not name its framework', asyn
 });
 
 test('a response is the same in every encoding, and keeps its connection for 75 seconds', async () => {
-  const categories = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => ({ name: `Category ${n}` })));
+  const categories = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => ({ id: n, name: `Category ${n}` })));
   const behave: RequestListener = (_req, res) =>
     res.writeHead(200, { 'Content-Type': 'application/json' }).end(categories);
   // Use fetch, because supertest decompresses only gzip.

@@ -113,6 +113,8 @@ test('a blank query parameter counts as absent, and values may be printed as oth
   const names = 'include_children featured search q tag min_duration max_duration sort ids limit cursor';
   for (const blank of ['', '%20', '+%09', '%C2%A0'])
     expect(await find(names.replace(/\w+/g, (name) => `${name}=${blank}`).replaceAll(' ', '&'))).toHaveLength(2);
+  for (const query of ['limit=&limit=1', 'limit=1&limit=', 'tag=&tag=%20&limit=1'])
+    expect(await find(query), query).toHaveLength(1);
   for (const path of ['/catalogue/changes?since=', '/history?cursor=&limit=%20']) await app.get(path).expect(200);
   for (const query of ['featured=True', 'featured=TRUE', 'featured=+true', 'limit=1.0&featured=tRue'])
     expect(await find(query), query).toMatchObject([{ id }]);

@@ -45,8 +45,8 @@ test('100 codes and 200 passwords an hour may fail for one account from all clie
       };
       for (const [limit, guess] of Object.entries(guesses)) {
         const tried = await times(Number(limit) + 1, async (n) => {
-          const network = `${Math.floor(n / 10).toString(16)}${String(n % 10).padStart(2, '0')}`;
-          return (await guess().set('X-Forwarded-For', `2001:db8:0:${network}::1`)).status; // each /56 is one client
+          const network = Math.floor(n / 10).toString(16);
+          return (await guess().set('X-Forwarded-For', `2001:db8:${network}::1`)).status; // ten tries of each network
         });
         expect(tally(tried)).toEqual({ 401: Number(limit), 429: 1 });
       }

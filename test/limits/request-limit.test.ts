@@ -52,7 +52,7 @@ test('the request limit counts guests, rejected tokens, unknown paths and method
   for (const [index, send] of requests.entries()) await send().expect('X-RateLimit-Remaining', `${4 - index}`);
   for (const send of requests) await send().expect(429);
   // A refresh still works, so that reads from the same address cannot sign a user out.
-  await limited.post('/auth/refresh').send({ refresh_token: 'one' }).expect(401);
+  await limited.post('/auth/refresh').send({ refresh_token: 'abcdefghijkl' }).expect(401);
 
   const remaining = async (address: string) => {
     const { headers } = await limited.get('/categories').set('X-Forwarded-For', address);

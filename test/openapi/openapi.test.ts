@@ -63,9 +63,11 @@ test('every body, object and enumeration has a name for generated clients', () =
 test('descriptions name the default limits with their windows', () => {
   const limitsOf = (path: string) => document.paths[path].post.description.match(/Beyond .*/)[0];
   expect(limitsOf('/auth/signin')).toContain(
-    '100 wrong passwords in 10 minutes for one client that the account does not trust, or 10 wrong passwords a minute',
+    '100 wrong passwords in 10 minutes for one client, or 10 wrong passwords a minute for one account and client',
   );
-  expect(limitsOf('/auth/recover')).toContain('5 mails an hour for one account from untrusted clients');
+  expect(limitsOf('/auth/recover')).toContain(
+    '2 mails an hour for one account and network, or 5 mails an hour for one account',
+  );
 });
 
 /** Lists everything in the document that some generator of clients misreads. */

@@ -49,7 +49,12 @@ describe('GET /me/export', () => {
     expect([favorites, history]).toMatchObject([[{ sound_id: id }], [{ sound_id: id, plays: 1 }]]);
     for (const secret of [apiKey, other.user.id]) expect(text).not.toContain(secret);
 
-    for (const method of ['head', 'get', 'head', 'get'] as const) await app[method]('/me/export').expect(200);
+    for (let turn = 0; turn < 4; turn++) {
+      const head = await app.head('/me/export').expect(200); // does not count
+      expect(head.headers['content-disposition']).toBe(headers['content-disposition']);
+      await app.get('/me/export').expect(200);
+    }
+    await app.head('/me/export').expect(200);
     const rejected = await app.get('/me/export').expect(429).expect('X-Error-Reason', 'limit_exports');
     expect(rejected.get('Retry-After')).toMatch(/^\d+$/);
     await other.app.get('/me/export').expect(200);
@@ -62,6 +67,21 @@ describe('GET /me/export', () => {
       async (_api, { url }) => {
         const long = '<html>'.repeat(100_000); // sent five times, although four exports run at once
         for (body of ['', '"none"', long, long, long, long, long]) expect((await exportAt(url)).status).toBe(500);
+      },
+    );
+  });
+
+  test('answers HEAD without asking the database', async () => {
+    let asked = 0;
+    await withSupabase(
+      (_req, res) => {
+        asked++;
+        res.writeHead(500).end();
+      },
+      async (_api, { url }) => {
+        for (let turn = 0; turn < 6; turn++)
+          expect((await exportAt(url, token(), { method: 'HEAD' })).status).toBe(200);
+        expect(asked).toBe(0);
       },
     );
   });

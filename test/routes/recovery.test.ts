@@ -159,7 +159,9 @@ confirming('a project can require new accounts to confirm a mailed code', async 
   expect(signedUp.body).toEqual({ data: { needs_email_confirmation: true, user } });
   const code = await codeSentTo(mailUrl, email); // a slow sign-up continues after its response
   const signIn = () => api.post('/auth/signin').send(account);
-  await signIn().expect(401).expect('X-Error-Reason', 'email_not_confirmed');
+  const wrong = await api.post('/auth/signin').send({ email, password: 'a guess' });
+  const unconfirmed = await signIn().expect(401).expect('X-Error-Reason', 'invalid_credentials');
+  expect(unconfirmed.body).toEqual(wrong.body); // otherwise anyone could sign up and in to see who has an account
   await verify(api, email, other(code), 'signup').expect(401);
   await verify(api, email, code, 'signup').expect(200);
   await signIn().expect(200);

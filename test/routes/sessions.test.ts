@@ -55,6 +55,20 @@ describe('GET /me/sessions', () => {
   });
 });
 
+test('lists the present session and the 49 last used ones, and ends all', async ({ api, gateway, sql }) => {
+  const mine = await newUser(gateway);
+  await sql`
+    insert into auth.sessions (id, user_id, created_at, updated_at)
+    select gen_random_uuid(), ${mine.user.id}, now() + n * interval '1 second', now() from generate_series(1, 60) as n`;
+  const listed = await sessionsOf(api, mine);
+  expect(listed).toHaveLength(50);
+  expect(listed.at(-1)).toMatchObject({ id: idOf(mine), is_current: true }); // used longest ago
+  const times = listed.map(({ last_used_at }) => last_used_at);
+  expect(times).toEqual(times.toSorted().toReversed());
+  await end(api, mine).expect(200);
+  expect(await sql`select id from auth.sessions where user_id = ${mine.user.id}`).toEqual([{ id: idOf(mine) }]);
+});
+
 describe('DELETE /me/sessions', () => {
   test('a session that was ended cannot refresh, list or end another', async ({ api, gateway }) => {
     const mine = await newUser(gateway);

@@ -7,11 +7,25 @@ import type { Settings } from './settings.ts';
 /** Purpose of a mailed code. */
 export type CodeType = 'signup' | 'recovery';
 
-type Credentials = { email: string; password: string };
+interface Credentials {
+  email: string;
+  password: string;
+}
 type NewAccount = Credentials & { fullName: string | undefined };
-type IdToken = { provider: IdTokenProvider; idToken: string; nonce: string | undefined };
-type MailedCode = { type: CodeType; email: string; code: string };
-type PasswordChange = { password: string; currentPassword: string | undefined };
+interface IdToken {
+  provider: IdTokenProvider;
+  idToken: string;
+  nonce: string | undefined;
+}
+interface MailedCode {
+  type: CodeType;
+  email: string;
+  code: string;
+}
+interface PasswordChange {
+  password: string;
+  currentPassword: string | undefined;
+}
 
 /**
  * Calls of Supabase Auth for a client with an IP address. All throw ApiError, which never contains Auth's text:

@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { tokenRejected, unauthorized } from '../../errors.ts';
-import { nfc, Tokens } from '../../model/session.ts';
+import { isRefreshToken, nfc, Tokens } from '../../model/session.ts';
+import { minimumDelay } from '../../shared/minimum-delay.ts';
 import type { Auth } from './auth.ts';
 import { type AuthCall, AuthError, expectAnswer, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
-import { minimumDelay } from './timing.ts';
+
+/**
+ * Codes of Auth that get one 401. Anyone can sign up with an address and a password and then sign in with them, so an
+ * error of its own for an address that is not confirmed would reveal which addresses have an account.
+ */
+const wrongCredentials = ['invalid_credentials', 'email_not_confirmed', 'user_banned', 'validation_failed'];
+
+const sessionEnded = () =>
+  unauthorized('The refresh token is invalid or was already used. Sign in again.', 'session_ended');
 
 export function createSessions(
   call: AuthCall,
@@ -31,14 +40,14 @@ export function createSessions(
       const tokens = await inPasswordQueue(ip, ask, options)
         .catch(async (thrown: unknown) => {
           if (thrown instanceof AuthError) await due;
+          if (due === undefined) await minimumDelay(); // the queue was full: a trusted client would be tried meanwhile
           throw thrown;
         })
         .catch(
           mapAuthError(({ code }) => {
-            if (code === 'email_not_confirmed') return emailNotConfirmed();
             if (code === 'email_provider_disabled')
               return unauthorized('Signing in with an e-mail address is switched off.', 'sign_in_disabled');
-            return ['invalid_credentials', 'user_banned', 'validation_failed'].includes(code)
+            return wrongCredentials.includes(code)
               ? unauthorized('The e-mail address or the password is wrong.', 'invalid_credentials')
               : undefined;
           }),
@@ -51,7 +60,8 @@ export function createSessions(
       const ask = () => call('token?grant_type=id_token', { ip, body });
       const answer = await share(['id_token', body], ask).catch(
         mapAuthError(({ status, code }) => {
-          if (code === 'provider_email_needs_verification') return emailNotConfirmed();
+          if (code === 'provider_email_needs_verification')
+            return unauthorized('Confirm your e-mail address first.', 'email_not_confirmed');
           return [400, 403, 422].includes(status)
             ? unauthorized('The ID token was not accepted.', 'id_token_refused')
             : undefined;
@@ -61,15 +71,12 @@ export function createSessions(
     },
 
     async refresh(refreshToken, ip) {
+      if (!isRefreshToken(refreshToken)) throw sessionEnded();
       const body = { refresh_token: refreshToken };
       const ask = () => call('token?grant_type=refresh_token', { ip, body });
       // 400 and 403 are about the token. 401 and 404 mean a wrong key or address of the gateway: sessions must not end.
       const answer = await share(['refresh', body], ask).catch(
-        mapAuthError(({ status }) =>
-          status === 400 || status === 403
-            ? unauthorized('The refresh token is invalid or was already used. Sign in again.', 'session_ended')
-            : undefined,
-        ),
+        mapAuthError(({ status }) => (status === 400 || status === 403 ? sessionEnded() : undefined)),
       );
       return expectAnswer(Tokens, answer);
     },
@@ -89,5 +96,3 @@ export function createSessions(
     },
   };
 }
-
-const emailNotConfirmed = () => unauthorized('Confirm your e-mail address first.', 'email_not_confirmed');

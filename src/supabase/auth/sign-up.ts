@@ -1,10 +1,10 @@
 import { Tokens, User } from '../../model/session.ts';
+import { minimumDelay } from '../../shared/minimum-delay.ts';
 import { withNewDeadlines } from '../../shared/request-context.ts';
 import type { Auth } from './auth.ts';
 import { type AuthCall, authErrorIn, expectAnswer, type Faults, invalidRequest, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
-import { minimumDelay } from './timing.ts';
 
 export function createSignUp(
   call: AuthCall,

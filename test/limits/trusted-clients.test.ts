@@ -1,0 +1,143 @@
+import type { RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { sendSession, withSupabase } from '../support/fake-supabase.ts';
+import { newEmail, password } from '../support/test.ts';
+import { countingAuth, holdingAuth, reject, signIn, tally, times, withTwoGateways } from './bursts.ts';
+
+const env = { TRUST_PROXY: '1', PASSWORD_CALLS_AT_ONCE: '100' };
+
+/** Fills the limit of wrong passwords of one client with made-up accounts. */
+async function fillLimitOf(api: Api, from: string) {
+  const guesses = await times(100, () => signIn(api, newEmail(), { from, secret: 'a guess' }));
+  expect(tally(guesses.map(({ status }) => status))).toEqual({ 401: 100 });
+}
+
+test('beyond a limit of its address, only the right password shows trust in a client', async () => {
+  const { behave, seen } = countingAuth();
+  await withSupabase(
+    behave,
+    async (api) => {
+      const [office, colleague] = ['192.0.2.1', newEmail()];
+      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+      await fillLimitOf(api, office);
+      const before = seen.rejected;
+      const guess = async (email: string) => {
+        const began = performance.now();
+        const { status, reason, retryAfter } = await signIn(api, email, { from: office, secret: 'a guess' });
+        expect(performance.now() - began).toBeGreaterThanOrEqual(499);
+        return { status, reason, isLong: retryAfter > 300 };
+      };
+      const answers = [await guess(newEmail())];
+      // At most ten at once, because attempts whose results are not known count until then.
+      for (const count of [10, 10, 10, 1]) answers.push(...(await times(count, () => guess(colleague))));
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+      expect(answers[0]).toMatchObject({ status: 429, reason: 'limit_attempts' });
+      expect(seen.rejected - before).toBe(30); // the attempts at the colleague's account are bounded
+      expect(await signIn(api, newEmail(), { from: office })).toMatchObject({ status: 429 });
+    },
+    env,
+  );
+});
+
+test('a trusted client signs in beyond the limits that others have filled', async () => {
+  await withSupabase(
+    countingAuth().behave,
+    async (api) => {
+      const [office, colleague] = ['192.0.2.1', newEmail()];
+      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+      await fillLimitOf(api, office);
+      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+    },
+    env,
+  );
+});
+
+test('wrong passwords of one IPv6 /48 or IPv4 /24 do not stop the owner at another network', async () => {
+  await withSupabase(
+    countingAuth().behave,
+    async (api) => {
+      for (const [addressOf, elsewhere] of [
+        [(n: number) => `2001:db8:1:${(n + 1) * 256}::1`, '2001:db8:2::1'],
+        [(n: number) => `198.51.100.${n + 1}`, '198.51.101.1'],
+      ] as const) {
+        const email = newEmail();
+        const statuses: number[] = [];
+        for (let client = 0; client < 9; client++)
+          for (const { status } of await times(10, () => signIn(api, email, { from: addressOf(client), secret: 'x' })))
+            statuses.push(status);
+        expect(tally(statuses)).toEqual({ 401: 60, 429: 30 });
+        expect(await signIn(api, email, { from: elsewhere })).toMatchObject({ status: 200 });
+      }
+    },
+    env,
+  );
+});
+
+test('an account can sign in 30 times a minute, whatever wrong passwords are in flight', {
+  tags: ['redis'],
+}, async () => {
+  await withTwoGateways(countingAuth().behave, async (apis) => {
+    const email = newEmail();
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 32; turn++)
+      statuses.push((await signIn(apis[turn % 2 ? 1 : 0], email, { from: `10.0.${turn}.1` })).status);
+    expect(statuses).toEqual([...Array(30).fill(200), 429, 429]);
+  });
+  const { held, behave, release } = holdingAuth();
+  await withSupabase(
+    behave,
+    async (api) => {
+      const email = newEmail();
+      const wrong = times(39, (n) => signIn(api, email, { from: `10.${n}.0.1`, secret: 'x' }));
+      await expect.poll(() => held.length).toBe(39);
+      const right = signIn(api, email, { from: '10.100.0.1' });
+      await expect.poll(() => held.length).toBe(40);
+      sendSession(held.pop() as Parameters<typeof sendSession>[0]);
+      expect(await right).toMatchObject({ status: 200 });
+      release(reject);
+      expect(tally((await wrong).map(({ status }) => status))).toEqual({ 401: 39 });
+    },
+    env,
+  );
+});
+
+test('made-up refresh tokens neither reach Auth nor stop the refreshes of their address', async () => {
+  let asked = 0;
+  const behave: RequestListener = async (req, res) => {
+    asked++;
+    await text(req);
+    sendSession(res);
+  };
+  await withSupabase(
+    behave,
+    async (api) => {
+      const refresh = async (refresh_token: string) => {
+        const { status, headers } = await api.post('/auth/refresh').send({ refresh_token });
+        return `${status} ${headers['x-error-reason']}`;
+      };
+      const junk = await times(12, (n) => refresh(n % 2 ? 'junk' : 'no refresh token'));
+      expect(tally(junk)).toEqual({ '401 session_ended': 10, '429 limit_requests': 2 });
+      expect(asked).toBe(0);
+      const real = await times(101, (n) => refresh(`abcdefghij${String(n).padStart(3, '0')}`));
+      expect(tally(real)).toEqual({ '200 undefined': 100, '429 limit_requests': 1 });
+    },
+    { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '10' },
+  );
+});
+
+test('a sign-up that opens a session ends the trust of its address in all clients', {
+  tags: ['redis'],
+}, async () => {
+  await withTwoGateways(countingAuth().behave, async (apis) => {
+    const email = newEmail();
+    const from = '192.0.2.1';
+    const isTried = async (api: Api) => (await signIn(api, email, { from })).status === 200;
+    expect(await isTried(apis[0])).toBe(true);
+    await fillLimitOf(apis[0], from);
+    expect(await isTried(apis[1])).toBe(true);
+    await apis[0].post('/auth/signup').set('X-Forwarded-For', '192.0.2.9').send({ email, password }).expect(200);
+    expect([await isTried(apis[0]), await isTried(apis[1])]).toEqual([false, false]);
+  });
+});

@@ -37,7 +37,7 @@ export interface Context {
   verify(token: string): Promise<UserCaller>;
   /** Records that a user was seen, after this request. Never throws. */
   recordLastSeen(caller: Caller | null): void;
-  /** Returns whether Supabase answers and accepts the keys, with the parts that were checked. Never throws. */
+  /** Tells whether Supabase answers and accepts the keys, with the parts that were checked. Never throws. */
   checkReadiness(): Promise<Readiness>;
   /** Closes all connections, once no request is in flight. Calls that outlive a response get graceMs to end. */
   close(graceMs?: number): Promise<void>;

@@ -17,7 +17,7 @@ const usualReason: { [Code in ErrorCode]?: ErrorReason } = {
   rate_limited: 'limit_requests',
 };
 
-type ApiErrorOptions = {
+interface ApiErrorOptions {
   /** Logged, never sent. */
   cause?: unknown;
   headers?: Record<string, string>;
@@ -29,7 +29,7 @@ type ApiErrorOptions = {
   field?: string | undefined;
   /** Status that RFC 9110 requires instead of that of the code. */
   status?: number;
-};
+}
 
 /** Error whose code and message are sent to the client. */
 export class ApiError extends Error {

@@ -7,7 +7,7 @@ const wrong = 'must be the next_cursor of an earlier page';
 const dateTimeForm = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(?:(Z)|([+ -])(\d\d)(?::?(\d\d))?)$/i;
 
 /** Returns Unix milliseconds or NaN. Rounds the fraction, because a client may have parsed it with less precision. */
-export function momentOf(text: string): number {
+function momentOf(text: string): number {
   const [, date = '', day, time, fraction = '0', utc, sign, hours, minutes = '00'] = dateTimeForm.exec(text) ?? [];
   if (new Date(date).getUTCDate() !== Number(day)) return Number.NaN; // Date reads February 30 as March 1
   const offset = utc ? 'Z' : `${sign === '-' ? '-' : '+'}${hours}:${minutes}`;
@@ -52,7 +52,10 @@ export const nextCursor = z.string().meta({
   examples: ['2026-06-23T09:30:00.000Z'],
 });
 
-type Position = { last_played_at: string; sound_id: string };
+interface Position {
+  last_played_at: string;
+  sound_id: string;
+}
 
 /** Cursor of GET /history: time and sound, because times may be equal. Encoded, so that clients do not make one. */
 export const historyCursor = exactText(200).transform((value, check): Position => {

@@ -3,7 +3,7 @@ import { type RequestHandler, Router } from 'express';
 import type { Endpoint } from '../endpoint.ts';
 import { rejectOtherMethods } from '../http/router.ts';
 import { pageSecurityHeaders } from '../http/security-headers.ts';
-import { SharedAnswer } from '../http/shared-answer.ts';
+import { createSharedAnswer, type SharedAnswer } from '../http/shared-answer.ts';
 import { openApiDocument, openDocumentText } from './document.ts';
 import { htmlOf, markdownOf, pages } from './guide.ts';
 
@@ -16,11 +16,11 @@ function shared(make: () => SharedAnswer): RequestHandler {
   };
 }
 
-const text = (make: () => string, type: string) => shared(() => new SharedAnswer(Buffer.from(make()), type));
+const text = (make: () => string, type: string) => shared(() => createSharedAnswer(Buffer.from(make()), type));
 
 /** Serves a file of assets/ from memory, because a stream leaves it open if a client cancels a pipelined request. */
 const asset = (name: string, type: string) =>
-  shared(() => new SharedAnswer(readFileSync(`${import.meta.dirname}/assets/${name}`), type));
+  shared(() => createSharedAnswer(readFileSync(`${import.meta.dirname}/assets/${name}`), type));
 
 /** Serves the script of 4 MB as it is stored, in gzip, because compressing it in each process takes too long. */
 const gzipped: RequestHandler = (_req, res, next) => {
@@ -49,7 +49,7 @@ export function docsRouter(endpoints: readonly Endpoint[]): Router {
   });
   router.use('/docs', pageSecurityHeaders);
   const handlers = {
-    '/openapi.json': [shared(() => new SharedAnswer(openApiDocument(endpoints)))],
+    '/openapi.json': [shared(() => createSharedAnswer(openApiDocument(endpoints)))],
     '/openapi-open.json': [text(() => openDocumentText(openApiDocument(endpoints)), 'json')],
     '/docs': [asset('page.html', 'html')],
     ...Object.fromEntries(pages.map((page) => [`/docs/${page}`, [text(() => htmlOf(page), 'html')]])),

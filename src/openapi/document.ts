@@ -38,7 +38,11 @@ const forClients: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
   if (Array.isArray(examples)) jsonSchema.examples = examples;
 };
 
-type Schema = { anyOf?: [Schema, Schema]; type?: string; enum?: unknown[] };
+interface Schema {
+  anyOf?: [Schema, Schema];
+  type?: string;
+  enum?: unknown[];
+}
 
 /** Replaces { anyOf: [{ type }, { type: 'null' }] } by one schema of two types, which more generators understand. */
 function mergeNulls(part: unknown) {
@@ -118,4 +122,4 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
 export const openDocumentText = (document: OpenApiDocument) =>
   JSON.stringify(document, (key, value) => (key === 'enum' || key === 'pattern' ? undefined : value));
 
-export type OpenApiDocument = ReturnType<typeof openApiDocument>;
+type OpenApiDocument = ReturnType<typeof openApiDocument>;

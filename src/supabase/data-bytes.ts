@@ -19,7 +19,7 @@ export const catalogueReads: ReadonlySet<JsonFunction> = new Set([
   'list_sounds',
 ]);
 
-export type BytesCall = Readonly<{
+type BytesCall = Readonly<{
   name: JsonFunction;
   /** Arguments; of catalogue reads, texts. */
   args: object;

@@ -12,10 +12,10 @@ import { timeLeftMs } from './fetch.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import {
   type CalledFunction,
-  isBeginningOf,
   isJsonOf,
   isResultOf,
   type JsonFunction,
+  mayBegin,
   type Result,
   type ValueFunction,
 } from './results.ts';
@@ -138,7 +138,7 @@ async function withRepetitions<T>(name: CalledFunction, ask: () => Promise<T>): 
 async function expectBeginning(name: JsonFunction, body: Readable): Promise<Readable> {
   await Promise.race([once(body, 'readable'), once(body, 'end')]); // an empty body never becomes readable
   const start: Buffer | null = body.read();
-  if (start !== null && isBeginningOf(name, start)) {
+  if (start !== null && mayBegin(name, start)) {
     body.unshift(start);
     return body;
   }

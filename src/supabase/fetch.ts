@@ -40,6 +40,67 @@ function createPool(connections = 128) {
   return { agent, inFlight: new Set<AbortController>() };
 }
 
+/** Creates the connections to all services, and follows the calls in flight, with metrics and deadlines. */
+function createPools(metrics: Metrics | null) {
+  const pools: Record<Service, ReturnType<typeof createPool>> = {
+    auth: createPool(),
+    data: createPool(),
+    replica: createPool(),
+    storage: createPool(),
+    keys: createPool(),
+    export: createPool(exportsAtOnce),
+  };
+
+  return {
+    agentOf: (service: Service) => pools[service].agent,
+
+    /** Begins a call, with the deadline of the current request. @throws if too many calls are in flight */
+    begin(service: Service) {
+      const { inFlight } = pools[service];
+      if (inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
+      const started = performance.now();
+      // AbortSignal.timeout would keep a timer and a signal for seconds after each response.
+      const deadline = new AbortController();
+      const timer = setTimeout(
+        () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
+        timeLeftMs(service),
+      );
+      inFlight.add(deadline);
+      return {
+        deadline: deadline.signal,
+        /** @param status null when no whole response arrived in time */
+        end(status: number | null) {
+          clearTimeout(timer);
+          inFlight.delete(deadline);
+          const seconds = (performance.now() - started) / 1000;
+          metrics?.upstreamCalls.observe({ service, outcome: outcomeOf(status) }, seconds);
+        },
+      };
+    },
+
+    /** Waits for the calls in flight. @param graceMs time after which they are aborted */
+    async close(graceMs = 0): Promise<void> {
+      const all = Object.values(pools);
+      const timer = setTimeout(() => {
+        for (const { inFlight } of all) for (const call of inFlight) call.abort();
+      }, graceMs);
+      await Promise.all(all.map(({ agent }) => agent.close()));
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Returns the headers of a call, with the id and the trace of the current request. */
+function headersFor({ headers: given }: RequestInit): Headers {
+  const { id, trace } = requestContext.getStore() ?? {};
+  const headers = given instanceof Headers ? given : new Headers(given);
+  if (!headers.has('User-Agent')) headers.set('User-Agent', 'sounds-service');
+  if (id !== undefined) headers.set('X-Request-Id', id);
+  if (trace) headers.set('traceparent', trace.traceparent);
+  if (trace?.tracestate) headers.set('tracestate', trace.tracestate);
+  return headers;
+}
+
 function serviceOf(path: string): Service {
   if (path.includes('/rest/v1/')) return 'data';
   if (path.includes('/storage/v1/')) return 'storage';
@@ -47,7 +108,7 @@ function serviceOf(path: string): Service {
 }
 
 /** Response whose body is still arriving. The reader must read or destroy the body. */
-export type Answer = Readonly<{ status: number; headers: Headers; body: Readable }>;
+type Answer = Readonly<{ status: number; headers: Headers; body: Readable }>;
 
 /** Returns the headers of undici, which gives repeated ones as a list. */
 function toHeaders(given: Record<string, string | string[] | undefined>): Headers {
@@ -69,56 +130,15 @@ const hasBrokenOff = ({ errored }: Readable) =>
  * undici's `request`, because Node's fetch takes three times as much processor time.
  */
 export function createFetch(metrics: Metrics | null) {
-  const pools: Record<Service, ReturnType<typeof createPool>> = {
-    auth: createPool(),
-    data: createPool(),
-    replica: createPool(),
-    storage: createPool(),
-    keys: createPool(),
-    export: createPool(exportsAtOnce),
-  };
-
-  /** Tracks a call until it ends, and gives it its deadline. */
-  function begin(service: Service) {
-    const { inFlight } = pools[service];
-    if (inFlight.size >= maxCallsInFlight) throw new Error('Too many calls to Supabase are in flight');
-    const started = performance.now();
-    // AbortSignal.timeout would keep a timer and a signal for seconds after each response.
-    const deadline = new AbortController();
-    const timer = setTimeout(
-      () => deadline.abort(new DOMException('The deadline has passed', 'TimeoutError')),
-      timeLeftMs(service),
-    );
-    inFlight.add(deadline);
-    return {
-      deadline: deadline.signal,
-      /** @param status null when no whole response arrived in time */
-      end(status: number | null) {
-        clearTimeout(timer);
-        inFlight.delete(deadline);
-        const seconds = (performance.now() - started) / 1000;
-        metrics?.upstreamCalls.observe({ service, outcome: outcomeOf(status) }, seconds);
-      },
-    };
-  }
-
-  function headersFor({ headers: given }: RequestInit): Headers {
-    const { id, trace } = requestContext.getStore() ?? {};
-    const headers = given instanceof Headers ? given : new Headers(given);
-    if (!headers.has('User-Agent')) headers.set('User-Agent', 'sounds-service');
-    if (id !== undefined) headers.set('X-Request-Id', id);
-    if (trace) headers.set('traceparent', trace.traceparent);
-    if (trace?.tracestate) headers.set('tracestate', trace.tracestate);
-    return headers;
-  }
+  const pools = createPools(metrics);
 
   /** Sends a request. Resolves when the headers of the response have arrived, and rejects if none arrive in time. */
   async function stream(url: string, init: RequestInit, service: Service): Promise<Answer> {
     if (init.body && typeof init.body !== 'string') throw new TypeError('Only text can be sent as a body');
-    const { deadline, end } = begin(service);
+    const { deadline, end } = pools.begin(service);
     try {
       const { statusCode, headers, body } = await request(url, {
-        dispatcher: pools[service].agent,
+        dispatcher: pools.agentOf(service),
         method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
         headers: headersFor(init),
         body: init.body ?? null,
@@ -151,15 +171,7 @@ export function createFetch(metrics: Metrics | null) {
       return new Response(content, { status, headers });
     },
 
-    /** Waits for the calls in flight. @param graceMs time after which they are aborted */
-    close: async (graceMs = 0): Promise<void> => {
-      const all = Object.values(pools);
-      const timer = setTimeout(() => {
-        for (const { inFlight } of all) for (const call of inFlight) call.abort();
-      }, graceMs);
-      await Promise.all(all.map(({ agent }) => agent.close()));
-      clearTimeout(timer);
-    },
+    close: pools.close,
   };
 }
 

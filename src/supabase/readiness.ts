@@ -11,8 +11,14 @@ const freshForMs = 1_000;
 
 const timeoutMs = 3_000;
 
-type Outcome = { ok: boolean; reason?: string | undefined };
-export type Readiness = { isReady: boolean; checks: Record<string, Outcome & { ms: number }> };
+interface Outcome {
+  ok: boolean;
+  reason?: string | undefined;
+}
+export interface Readiness {
+  isReady: boolean;
+  checks: Record<string, Outcome & { ms: number }>;
+}
 
 /** Runs a check and measures it. A part that fails or is late is not ready. */
 async function timed(check: () => Promise<Outcome>) {

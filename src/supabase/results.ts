@@ -46,7 +46,10 @@ const values = {
 };
 
 /** Beginning and end of the JSON of a result. */
-type Frame = { beginning: string; end: string };
+interface Frame {
+  beginning: string;
+  end: string;
+}
 
 const objectJson = ({ shape }: z.ZodObject): Frame => ({ beginning: `{"${Object.keys(shape)[0]}"`, end: '}' });
 const listJson = ({ shape }: z.ZodObject): Frame => ({ beginning: `[{"${Object.keys(shape)[0]}"`, end: ']' });
@@ -74,13 +77,22 @@ export const calledFunctions: readonly string[] = [...Object.keys(values), ...Ob
 /** Tells whether a value can be the result of a function. */
 export const isResultOf = (name: ValueFunction, value: unknown) => values[name](value);
 
-/** Tells whether JSON can begin the result of a function. An empty list is a result as well. */
-export function isBeginningOf(name: JsonFunction, start: Buffer | null): boolean {
+/** Tells whether the first bytes of JSON can begin the result of a function. They may be fewer than its beginning. */
+export function mayBegin(name: JsonFunction, start: Buffer): boolean {
   const { beginning } = json[name];
-  const text = start?.toString('latin1', 0, beginning.length) ?? '';
-  return text === beginning || (beginning.startsWith('[') && text === '[]');
+  const text = start.toString('latin1', 0, beginning.length);
+  return text !== '' && beginning.startsWith(text);
 }
 
 /** Tells whether JSON in parts can be the result of a function. */
-export const isJsonOf = (name: JsonFunction, parts: readonly Buffer[]) =>
-  isBeginningOf(name, parts[0] ?? null) && parts.at(-1)?.toString('latin1').endsWith(json[name].end) === true;
+export function isJsonOf(name: JsonFunction, parts: readonly Buffer[]): boolean {
+  const { beginning, end } = json[name];
+  const [first = Buffer.alloc(0)] = parts;
+  const start = (first.length < beginning.length ? Buffer.concat(parts) : first).toString(
+    'latin1',
+    0,
+    beginning.length,
+  );
+  const isEmptyList = end === ']' && start === '[]';
+  return isEmptyList || (start === beginning && parts.at(-1)?.toString('latin1').endsWith(end) === true);
+}

@@ -98,7 +98,11 @@ test('sessions, repeats, signals, favorites and plays work with the globals of R
   expect(await page.evaluate('events')).toEqual(['signedIn', 'refreshed', 'asked']);
 });
 
-test('tabs share a session, its refresh and end, and a copy that survives a reload', async ({ open, gateway, sql }) => {
+test('tabs share a session, its refresh, end and loss, and a copy that survives a reload', async ({
+  open,
+  gateway,
+  sql,
+}) => {
   const id = await addSound(sql);
   const page = await open();
   const other = await page.context().newPage();
@@ -123,6 +127,10 @@ test('tabs share a session, its refresh and end, and a copy that survives a relo
   await other.evaluate(start(gateway.url));
   expect(await other.evaluate(`api.offline.get('${id}')`)).toMatchObject({ id });
   await page.evaluate('api.auth.signOut()');
+  await expect.poll(() => other.evaluate('events.at(-1)')).toBe('elsewhere');
+  await page.evaluate(signUp());
+  await expect.poll(() => other.evaluate('events.at(-1)')).toBe('signedIn');
+  await page.evaluate('localStorage.clear()');
   await expect.poll(() => other.evaluate('events.at(-1)')).toBe('elsewhere');
 });
 

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { foreignAnswers } from '../../../test/support/foreign-answers.ts';
 import { createSounds, memoryStore, type Sounds } from '../src/index.ts';
-import { foreignAnswers } from './foreign-answers.ts';
 import { type Fate, startSmallService } from './small-service.ts';
 
 const ids = [1, 2, 3].map((n) => `50000000-0000-4000-8000-00000000000${n}`);

@@ -133,7 +133,7 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
   return { positions, newest };
 }
 
-test('1,000 histories on bad clocks and networks end at the newest report or clearing on each device', {
+test('1,000 histories on bad clocks and networks end at the newest report on each device', {
   timeout: 180_000,
 }, async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });

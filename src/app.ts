@@ -22,6 +22,7 @@ import { closeWhileDraining } from './http/shutdown.ts';
 import { joinTrace } from './http/trace-context.ts';
 import { createLimiters } from './limits/limiters.ts';
 import { docsRouter } from './openapi/docs.ts';
+import { accountDeletionRouter } from './pages/account-deletion.ts';
 import { authEndpoints } from './routes/auth.ts';
 import { catalogueEndpoints } from './routes/catalogue.ts';
 import { categoryEndpoints } from './routes/categories.ts';
@@ -88,6 +89,7 @@ export function createApp(context: Context): Express {
   if (config.requireHttps) app.use(rejectPlainHttp(context)); // after the limits, so that its 400 has their headers
   app.use(apiBase, endpointRouter(endpoints, context, limiters));
   app.use(apiBase, docsRouter(endpoints));
+  app.use(apiBase, accountDeletionRouter(context));
   for (const probe of ['/healthz', '/readyz']) rejectOtherMethods(app.route(probe), ['GET', 'HEAD']);
   app.use(() => {
     throw notFound('path');

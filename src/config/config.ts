@@ -132,6 +132,8 @@ function settings(read: Read) {
     },
     /** Maximum number of concurrent calls to Auth that hash a password, in this process. */
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),
+    /** Name of the app on the page that deletes an account. If null, the page says "this app". */
+    appName: read('APP_NAME', z.string().max(60, 'must have at most 60 characters').optional()) ?? null,
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
     /** Web origins that may call from a browser. If empty, CORS is off. */
     corsOrigins: read('CORS_ORIGINS', list(origin, '')),

@@ -23,7 +23,8 @@ export const environment = check('Environment', [], ({ config }) => {
       ),
   );
   throwAll([...warnings, ...replace]);
-  return 'No variable is misspelled, and the keys are of the current kind.';
+  const name = config.appName === null ? ' APP_NAME is not set: the page that deletes an account says "this app".' : '';
+  return `No variable is misspelled, and the keys are of the current kind.${name}`;
 });
 
 export const redis = check('Redis', [], async ({ config }) => {

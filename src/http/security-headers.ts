@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import helmet from 'helmet';
 
 const headersWith = (sources: Record<string, string[]>) =>
@@ -24,3 +25,20 @@ export const pageSecurityHeaders = headersWith({
   baseUri: ["'none'"],
   formAction: ["'none'"],
 });
+
+/** Returns the hashes by which a policy allows the inline elements of a page with this name. */
+const hashesOf = (html: string, name: 'script' | 'style') =>
+  [...html.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(
+    ([, content = '']) => `'sha256-${hash('sha256', content, 'base64')}'`,
+  );
+
+/** Returns the headers of a page that consists of one file, and calls the endpoints of this origin alone. */
+export const inlinePageHeaders = (html: string) =>
+  headersWith({
+    scriptSrc: hashesOf(html, 'script'),
+    styleSrc: hashesOf(html, 'style'),
+    imgSrc: ['data:'],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+  });

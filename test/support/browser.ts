@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { pathOf } from './tools.ts';
 
@@ -47,4 +49,13 @@ export async function inProfile(browser: Browser, url: string, { width, colorSch
   } finally {
     await context.close();
   }
+}
+
+const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Returns violations of accessibility rules, found by axe, which runs outside of the policy of the page. */
+export async function violations(page: Page) {
+  await page.evaluate(axe());
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
 }

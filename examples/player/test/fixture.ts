@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { startPlayer } from '@sounds-service/dev/player';
 import { seed } from '@sounds-service/dev/seed';
 import { startStack } from '@sounds-service/local-supabase/stack';
@@ -101,15 +100,6 @@ export const fits = (page: Page) =>
       ({ id, scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
         scrollWidth <= clientWidth && (id !== 'bar' || scrollHeight <= clientHeight))`,
   );
-
-const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-/** Finds violations of accessibility rules with axe. */
-export async function violations(page: Page) {
-  await page.addScriptTag({ path: axePath });
-  return page.evaluate(`axe.run().then(({ violations }) =>
-    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
-}
 
 /** Returns the title of the sound in the bar. */
 export const playing = (page: Page) => page.locator('#bar strong').innerText();

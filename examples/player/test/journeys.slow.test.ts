@@ -3,22 +3,11 @@ import { localKeys } from '@sounds-service/local-supabase/keys';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
+import { violations } from '../../../test/support/browser.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { newEmail } from '../../../test/support/test.ts';
-import {
-  button,
-  fits,
-  focused,
-  listen,
-  open,
-  playing,
-  position,
-  test,
-  tryAgain,
-  untilPlays,
-  violations,
-} from './fixture.ts';
+import { button, fits, focused, listen, open, playing, position, test, tryAgain, untilPlays } from './fixture.ts';
 
 test.beforeAll(({ site }) => void site);
 

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { demoAccount, freeAccount } from '@sounds-service/dev/seed';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { button, focused, listen, next, open, playing, test, tryAgain, untilPlays, violations } from './fixture.ts';
+import { violations } from '../../../test/support/browser.ts';
+import { button, focused, listen, next, open, playing, test, tryAgain, untilPlays } from './fixture.ts';
 
 const error = (status: number, code: string) => ({ status, json: { error: { code, message: 'Made up.' } } });
 const notFound = error(404, 'not_found');

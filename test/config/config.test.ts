@@ -23,6 +23,7 @@ test('only the address and the keys of the project are required, and empty value
   expect(loadConfig(required)).toEqual({
     port: 3000,
     host: undefined,
+    appName: null,
     logLevel: 'info',
     requireHttps: true,
     trustProxy: false,

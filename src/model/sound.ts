@@ -130,7 +130,19 @@ export const SoundFiles = z
   .meta({ id: 'SoundFiles' });
 
 export const SoundPage = z
-  .object({ data: z.array(Sound), next_cursor: nextCursor.nullable() })
+  .object({
+    data: z.array(Sound),
+    next_cursor: nextCursor.nullable(),
+    corrected_q: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'The text of `q` with corrected words, if no sound has the words as typed and `data` are the sounds for this ' +
+          'text. Show it ("Showing results for rain"). Absent otherwise.',
+        examples: ['rain'],
+      }),
+  })
   .meta({ id: 'SoundListResponse' });
 
 /** Sound with the paths of its files, as the database returns it. */

@@ -84,22 +84,51 @@ grant execute on function private.trimmed, private.require_account to authentica
 
 -- supabase/schemas/12_search_words.sql
 
-create function private.fold_for_search(value text) returns text language plpgsql immutable parallel safe set search_path = '' as $$
+create function private.fold_letters(value text) returns text
+language plpgsql immutable parallel safe set search_path = '' as $$
 declare
-  letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
-  digits constant text := '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯'
-    '౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯෦෧෨෩෪෫෬෭෮෯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙';
+  -- Hebrew points, Arabic vowel marks and tatweel, nukta.
+  marks constant text := '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670'
+    '\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]';
+  -- Tones before vowels, which keyboards of Thai and Lao allow.
+  tones_first constant text := '([\u0E48-\u0E4B\u0EC8-\u0ECB]+)'
+    '([\u0E31\u0E34-\u0E3A\u0E47\u0E4D\u0EB1\u0EB4-\u0EBC\u0ECD]+)';
+  -- Nasals before consonants in Devanagari.
+  nasals constant text := '[ङञणनम]्(?=[क-म])';
+  digits constant text :=
+    '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯'
+    '੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯'
+    '౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯෦෧෨෩෪෫෬෭෮෯'
+    '๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉'
+    '០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙';
 begin
-  if octet_length(value) > char_length(value) then -- only for texts with other characters than ASCII
-    value := regexp_replace(normalize(value, nfkc),
-      '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]', '', 'g');
-    value := translate(value, U&'\0622\0623\0625\0671\0649\06CC\06A9\0901\266F\266D', U&'\0627\0627\0627\0627\064A\064A\0643\0902#b');
-    value := case when value ~ ('[' || digits || ']') then translate(value, digits, repeat('0123456789', 19)) else value end;
-    value := extensions.unaccent('extensions.unaccent', regexp_replace(value, '[ङञणनम]्(?=[क-म])', 'ं', 'g'));
-  end if;
-  return regexp_replace(lower(value), format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter), ' ', 'g');
+  value := normalize(value, nfkc); -- compatible forms, such as "ﬁ" and "①"
+  value := regexp_replace(value, marks, '', 'g');
+  value := regexp_replace(value, tones_first, '\2\1', 'g');
+  value := regexp_replace(value, nasals, 'ं', 'g');
+  -- Letters of Arabic and Persian, the nasal sign, sharp and flat.
+  value := translate(value,
+    U&'\0622\0623\0625\0671\0649\06CC\06A9\0629\0901\266F\266D',
+    U&'\0627\0627\0627\0627\064A\064A\0643\0647\0902#b');
+  value := translate(value, digits, repeat('0123456789', 19));
+  return extensions.unaccent('extensions.unaccent', value);
 end
 $$;
+
+create function private.fold_for_search(value text) returns text
+language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
+  between_digit_and_letter constant text := format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter);
+begin
+  if octet_length(value) > char_length(value) then -- has other characters than ASCII
+    value := private.fold_letters(value);
+  end if;
+  return regexp_replace(lower(value), between_digit_and_letter, ' ', 'g');
+end
+$$;
+comment on function private.fold_for_search is
+  'Removes differences of spelling: "Schöne Straße" becomes "schone strasse", and "432Hz" becomes "432 hz".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
@@ -107,33 +136,82 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
-create function private.search_words(value text) returns text[] language plpgsql immutable parallel safe set search_path = '' as $$
+create function private.search_words(value text) returns text[]
+language plpgsql immutable parallel safe set search_path = '' as $$
 declare
-  letter constant text :=
-    '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\U00020000-\U0003FFFF]';
+  separators constant text := '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
+    '\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+';
+  -- Scripts without spaces, and Hangul, whose particles join words.
+  unspaced constant text := '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF'
+    '\u3400-\u9FFF\uAC00-\uD7AF\U00020000-\U0003FFFF]';
+  letters_within constant text := format('(?<=%1$s)%1$s(?=%1$s)', unspaced);
+  arabic constant text := '[\u0621-\u06D3]';
+  article constant text := format('(?<!%1$s)\u0627\u0644(?=%1$s%1$s)', arabic);
 begin
   value := private.fold_for_search(value);
-  value := case when value ~ letter then regexp_replace(
-    regexp_replace(value, letter || '+', ' \& ', 'g'), format('(?<=%1$s)%1$s(?=%1$s)', letter), '\& \&', 'g') else value end;
-  return array(select left(word, 50) from unnest(regexp_split_to_array(value,
-    '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+'
-  )) as word where word <> '');
+  if value ~ unspaced then -- becomes pairs of letters
+    value := regexp_replace(value, unspaced || '+', ' \& ', 'g');
+    value := regexp_replace(value, letters_within, '\& \&', 'g');
+  end if;
+  if value like U&'%\0627\0644%' then
+    value := regexp_replace(value, article, '', 'g');
+  end if;
+  return array(select left(word, 50) from unnest(regexp_split_to_array(value, separators)) as word where word <> '');
+end
+$$;
+comment on function private.search_words is
+  'Splits a text into folded words of at most 50 characters, and scripts without spaces into pairs of letters. Leaves '
+  'out the Arabic article.';
+
+create function private.joined_words(words text[]) returns text[]
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return array(
+    select case when ascii(words[place]) < 3584 and ascii(words[place + 1]) < 3584 then
+      left(words[place] || words[place + 1], 50) end
+    from generate_series(1, cardinality(words) - 1) as place
+  );
+end
+$$;
+comment on function private.joined_words is
+  'Joins each word with the next one, or returns null for it, because "lo-fi" and "lo fi" are also written "lofi".';
+
+create function private.marked_words(value text, mark text) returns text[]
+language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  words constant text[] := private.search_words(value);
+  indexed constant text[] := array(
+    select word from unnest(words) as word
+    union all
+    select '+' || word from unnest(private.joined_words(words)) as word where word is not null
+  );
+begin
+  if mark = '' then
+    return indexed;
+  end if;
+  return indexed || array(select mark || word from unnest(indexed) as word);
 end
 $$;
 
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
-  return array_to_tsvector(array(
-    select unnest(array[word, mark || word])
-    from (values ('=', title), ('#', array_to_string(tags, ' ')), ('', description)) as part (mark, value),
-      unnest(private.search_words(value)) as word
-    union all select '/' || category where category is not null
-  ));
+  return array_to_tsvector(
+    private.marked_words(title, '=')
+    || private.marked_words(array_to_string(tags, ' '), '#')
+    || private.marked_words(description, '')
+    || case when category is not null then array['/' || category] else '{}' end
+  );
 end
 $$;
+comment on function private.search_vector is
+  'Builds the search index of a sound: all words, and "+" with two joined ones; both again with "=" before them if '
+  'they are of the title, and with "#" if they are of tags; the category with "/".';
 
-grant execute on function private.fold_for_search, private.search_words, private.search_vector to service_role;
+grant execute on function
+  private.fold_letters, private.fold_for_search, private.search_words, private.joined_words, private.marked_words,
+  private.search_vector
+  to service_role;
 
 -- supabase/schemas/20_customers.sql
 
@@ -882,7 +960,8 @@ create table public.sounds (
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
-  search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
+  -- Cut, because some letters fold to many, and a cursor of the order by title contains it.
+  search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint category_is_the_slug_of_an_existing_category
@@ -900,7 +979,7 @@ create index sounds_title on public.sounds using gin (search_title extensions.gi
 create index sounds_by_title on public.sounds (search_title, created_at) include (id) where is_active;
 create index sounds_tags on public.sounds using gin (tags) where is_active;
 create index sounds_duration on public.sounds (duration_sec) where is_active;
-create index sounds_words on public.sounds using gin (search_vector) where is_active;
+create index sounds_words on public.sounds using gin (search_vector) with (fastupdate = off) where is_active;
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
@@ -949,6 +1028,15 @@ end
 $$;
 create trigger sounds_empty_to_null before insert or update on public.sounds for each row
   execute function private.empty_to_null();
+
+create function private.normalize_tags() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.tags := normalize(new.tags::text, nfc)::text[];
+  return new;
+end
+$$;
+create trigger sounds_normalize_tags before insert or update of tags on public.sounds for each row
+  execute function private.normalize_tags();
 
 create trigger sounds_set_updated_at before update on public.sounds for each row
   execute function private.set_updated_at();
@@ -1071,6 +1159,255 @@ create trigger sounds_assign_created_at_of_moved
 
 grant execute on function private.are_tags, private.is_file_path, private.is_waveform to authenticated, service_role;
 
+-- supabase/schemas/32_list_order.sql
+
+create type private.sound_query as (
+  category text, include_children boolean, featured boolean, search text, tag text[],
+  min_duration numeric, max_duration numeric, q text, ids uuid[], sort text, "limit" integer, cursor jsonb
+);
+
+create function private.sound_query(filters jsonb) returns private.sound_query
+language plpgsql immutable set search_path = '' as $$
+declare
+  given constant jsonb := (filters #>> '{}')::jsonb;
+  -- Cuts lists before it reads them, because a million ids would take seconds.
+  ids constant jsonb := jsonb_path_query_array(given, '$.ids[0 to 99]');
+  tags constant jsonb := jsonb_path_query_array(given, '$.tag[0 to 9]');
+  asked private.sound_query := jsonb_populate_record(null::private.sound_query, given - '{ids,tag}'::text[]);
+begin
+  if jsonb_typeof(given -> 'ids') <> 'null' then
+    asked.ids := array(select left(id, 100)::uuid from jsonb_array_elements_text(ids) as id);
+  end if;
+  asked.tag := (
+    select array_agg(normalize(left(tag, 101), nfc)) from jsonb_array_elements_text(tags) as tag
+    where tag is not null
+  );
+  asked.category := left(asked.category, 101);
+  asked.search := nullif(left(asked.search, 100), '');
+  asked.q := nullif(left(asked.q, 100), '');
+  asked.limit := least(greatest(coalesce(asked.limit, 50), 1), 100);
+  return asked;
+end
+$$;
+
+create function private.filter_conditions(query private.sound_query, category_condition text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return concat_ws(' and ',
+    'sound.is_active',
+    case when query.category is not null then category_condition end,
+    case when query.featured is not null then 'sound.is_featured = ($1).featured' end,
+    case when query.search is not null then 'sound.search_title like private.like_pattern(($1).search)' end,
+    case when query.tag is not null then 'sound.tags @> ($1).tag' end,
+    case when query.min_duration is not null then 'sound.duration_sec >= ($1).min_duration' end,
+    case when query.max_duration is not null then 'sound.duration_sec <= ($1).max_duration' end
+  );
+end
+$$;
+comment on function private.filter_conditions is
+  'Returns the filters of a query as SQL about "sound", for statements whose first parameter is the query.';
+
+create function private.slugs_of(query private.sound_query) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  if query.category is null then
+    return null;
+  end if;
+  return private.category_family(query.category, coalesce(query.include_children, false));
+end
+$$;
+comment on function private.slugs_of is 'Returns the slugs of the categories of a query.';
+
+create type private.list_place as (key text, moment timestamptz);
+comment on type private.list_place is
+  'A place in a list: created_at of the last sound of a page, and what the list is ordered by before it (list_rank, '
+  'title or plays).';
+
+create function private.place_in_list(moment timestamptz) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  is_full_second constant boolean := moment = date_trunc('second', moment);
+  latest constant timestamptz := moment + case when is_full_second then interval '999 ms' else '0' end;
+  place private.list_place;
+begin
+  with former_and_present as (
+    select created_at, list_rank from public.sounds
+    union all
+    select created_at, list_rank from private.former_positions
+  )
+  select list_rank, created_at into place from former_and_present
+    where created_at between moment and latest
+    order by created_at = moment desc, list_rank, created_at limit 1;
+  place.moment := coalesce(place.moment, moment);
+  return place;
+end
+$$;
+comment on function private.place_in_list is 'Returns the place of the sound whose created_at is the cursor.';
+
+create function private.place_in_order(query private.sound_query) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  given jsonb;
+  place private.list_place;
+begin
+  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
+  place := (given ->> 1, given ->> 2);
+  if given ->> 0 is distinct from query.sort or place.key is null or place.moment is null
+    or (query.sort = 'popular' and place.key::bigint < 0)
+  then
+    raise data_exception;
+  end if;
+  return place;
+exception
+  when data_exception then
+    raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.'
+      using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+end
+$$;
+comment on function private.place_in_order is 'Returns the place in the cursor of a list with a sort.';
+
+create function private.place_of(query private.sound_query) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when query.cursor is null then null
+    when query.sort is null then private.place_in_list((query.cursor #>> '{}')::timestamptz)
+    else private.place_in_order(query)
+  end;
+end
+$$;
+comment on function private.place_of is 'Returns the place in the cursor of a query. Null on the first page.';
+
+create function private.cursor_at(last_sound uuid, sort text) returns json
+language plpgsql stable set search_path = '' as $$
+declare
+  place private.list_place;
+begin
+  select
+      case sort when 'title' then search_title when 'popular' then coalesce(plays, 0)::text else '' end,
+      case sort when 'popular' then coalesce(popular.created_at, sound.created_at) else sound.created_at end
+    into place.key, place.moment
+    from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
+    where sound.id = last_sound;
+  if sort is null then
+    return to_json(private.iso_time(place.moment));
+  end if;
+  return to_json(encode(convert_to(jsonb_build_array(sort, place.key, place.moment)::text, 'UTF8'), 'hex'));
+end
+$$;
+comment on function private.cursor_at is 'Returns the cursor of the page that begins after a sound.';
+
+create function private.sorted_sounds(
+  query private.sound_query, condition text, place private.list_place, ordering text, max_rows integer
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  conditions constant text := private.filter_conditions(query, 'sound.category = slug') || ' and ' || condition;
+  ids uuid[];
+begin
+  if query.category is null then
+    execute format(
+      'select array(select id from public.sounds as sound where %s order by %s limit $4)', conditions, ordering)
+      into ids using query, place.key, place.moment, max_rows;
+  else
+    execute format($statement$
+      select array(
+        select id from unnest($5) as slug cross join lateral (
+          select id, list_rank, search_title, created_at from public.sounds as sound
+          where %1$s order by %2$s limit $4
+        ) as sound
+        order by %2$s limit $4
+      )$statement$, conditions, ordering)
+      into ids using query, place.key, place.moment, max_rows, private.slugs_of(query);
+  end if;
+  return ids;
+end
+$$;
+comment on function private.sorted_sounds is
+  'Returns the first sounds that pass the filters and a condition. Condition and order are SQL about "sound", in which '
+  '$2 is the key and $3 the moment of the place.';
+
+create function private.sounds_by_sort(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  ordering constant text := case query.sort
+    when 'title' then 'sound.search_title, sound.created_at'
+    when 'newest' then 'sound.created_at desc'
+    else 'sound.list_rank desc, sound.created_at desc'
+  end;
+  after_place constant text := case
+    when place.moment is null then 'true'
+    when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($2, $3)'
+    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($2::bigint, $3)'
+    else 'sound.created_at < $3'
+  end;
+begin
+  return private.sorted_sounds(query, after_place, place, ordering, max_rows);
+end
+$$;
+
+create function private.played_sounds(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  after_place constant text := case
+    when place.moment is null then 'true'
+    else '(popular.plays, popular.created_at) < ($3::bigint, $4)'
+  end;
+  ids uuid[];
+begin
+  execute format($statement$
+    select array(
+      select sound.id from private.popularity as popular join public.sounds as sound on sound.id = popular.sound_id
+      where %s and %s
+      order by popular.plays desc, popular.created_at desc limit $5
+    )$statement$, private.filter_conditions(query, 'sound.category = any ($2)'), after_place)
+    into ids using query, private.slugs_of(query), place.key, place.moment, max_rows;
+  return ids;
+end
+$$;
+
+create function private.unplayed_sounds(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  was_not_played constant text :=
+    'not exists (select from private.popularity as popular where popular.sound_id = sound.id)';
+  after_place constant text := case when place.moment is null then 'true' else 'sound.created_at < $3' end;
+begin
+  return private.sorted_sounds(
+    query, was_not_played || ' and ' || after_place, place, 'sound.created_at desc', max_rows);
+end
+$$;
+
+create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  ids uuid[] := '{}';
+begin
+  if place.key = '0' then
+    return private.unplayed_sounds(query, place, max_rows);
+  end if;
+  ids := private.played_sounds(query, place, max_rows);
+  return ids || private.unplayed_sounds(query, null, max_rows - cardinality(ids));
+end
+$$;
+
+create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  place constant private.list_place := private.place_of(query);
+  with_next constant integer := query.limit + 1; -- one more shows whether there is another page
+begin
+  ids := case query.sort
+    when 'popular' then private.sounds_by_popularity(query, place, with_next)
+    else private.sounds_by_sort(query, place, with_next)
+  end;
+  if cardinality(ids) > query.limit then
+    ids := ids[:query.limit];
+    next_cursor := private.cursor_at(ids[query.limit], query.sort);
+  end if;
+end
+$$;
+comment on function private.sounds_in_order is 'Returns a page of sounds without q, and the cursor of the next page.';
+
 -- supabase/schemas/32_lists.sql
 
 create view private.sound with (security_invoker = true) as
@@ -1104,158 +1441,46 @@ create view private.sound_preview with (security_invoker = true) as
 comment on view private.sound_preview is 'Compact sound in favorites, history and home sections.';
 grant select on private.sound_preview to authenticated;
 
-create type private.sound_query as (
-  category text, include_children boolean, featured boolean, search text, tag text[], min_duration numeric, max_duration numeric,
-  q text, ids uuid[], sort text, "limit" integer, cursor jsonb
-);
-create function private.sound_query(filters jsonb) returns private.sound_query language plpgsql immutable set search_path = '' as $$
-declare
-  given constant jsonb := (filters #>> '{}')::jsonb;
-  asked private.sound_query;
-begin
-  -- Cuts lists before it reads them, because a million ids would take seconds.
-  asked := jsonb_populate_record(null::private.sound_query, given - '{ids,tag}'::text[]);
-  asked.ids := case when jsonb_typeof(given -> 'ids') <> 'null' then array(
-    select left(id, 100)::uuid from jsonb_array_elements_text(jsonb_path_query_array(given, '$.ids[0 to 99]')) as id) end;
-  asked.tag := (select array_agg(left(tag, 101)) filter (where tag is not null)
-    from jsonb_array_elements_text(jsonb_path_query_array(given, '$.tag[0 to 9]')) as tag);
-  asked.category := left(asked.category, 101);
-  asked.search := left(asked.search, 100);
-  asked.q := left(asked.q, 100);
-  asked.limit := least(greatest(coalesce(asked.limit, 50), 1), 100);
-  return asked;
-end
-$$;
-
-create function private.list_position(inout moment timestamptz, out rank bigint) language plpgsql stable set search_path = '' as $$
-declare
-  given constant timestamptz := moment;
-begin
-  select found.created_at, found.list_rank into moment, rank from (
-      select created_at, list_rank from public.sounds
-      union all select created_at, list_rank from private.former_positions
-    ) as found
-    where created_at between given and given + case given when date_trunc('second', given) then interval '999 ms' else '0' end
-    order by found.created_at = given desc, found.list_rank, found.created_at limit 1;
-  moment := coalesce(moment, given);
-end
-$$;
-
-create function private.position_in_order(query private.sound_query, out key text, out moment timestamptz)
+create function private.active_sounds(wanted uuid[]) returns uuid[]
 language plpgsql stable set search_path = '' as $$
-declare
-  given jsonb;
 begin
-  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
-  key := given ->> 1;
-  moment := given ->> 2;
-  if (given ->> 0 = query.sort and key is not null and moment is not null and (query.sort <> 'popular' or key::bigint >= 0))
-    is not true
-  then
-    raise data_exception;
-  end if;
-exception
-  when data_exception then
-    raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.' using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+  return array(
+    select id from unnest(wanted) with ordinality as given (id, place) join public.sounds using (id)
+    where is_active order by place
+  );
 end
 $$;
 
-create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
-language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan as $$
-declare
-  slugs constant text[] := case when query.category is null then array[null]
-    else private.category_family(query.category, coalesce(query.include_children, false)) end;
-  pattern constant text := private.like_pattern(nullif(query.search, ''));
-  parts text[] := case query.sort when 'popular' then '{popular,unplayed}' else array[coalesce(query.sort, 'list')] end;
-  part text;
-  after_key text;
-  after_number bigint;
-  after_time timestamptz;
+create function private.sounds_as_json(ids uuid[]) returns json[]
+language plpgsql stable set search_path = '' as $$
 begin
-  ids := '{}';
-  if query.cursor is not null and query.sort is null then
-    select moment, rank into after_time, after_number from private.list_position((query.cursor #>> '{}')::timestamptz);
-  elsif query.cursor is not null then
-    select moment, key into after_time, after_key from private.position_in_order(query);
-    if query.sort = 'popular' then
-      after_number := after_key;
-      parts := case after_number when 0 then '{unplayed}' else parts end;
-    end if;
-  end if;
-  foreach part in array parts loop
-    ids := ids || array(
-      select found.id
-      from unnest(case part when 'popular' then array[null] else slugs end) as slug cross join lateral (
-        select sound.id,
-          case part when 'list' then list_rank when 'popular' then popular.plays end as number,
-          case part when 'title' then search_title end as title,
-          case part when 'title' then sound.created_at end as oldest,
-          case part when 'title' then null when 'popular' then popular.created_at else sound.created_at end as newest
-        from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
-        where is_active
-          and (query.category is null or case part when 'popular' then category = any (slugs) else category = slug end)
-          and (query.featured is null or is_featured = query.featured)
-          and (pattern is null or search_title like pattern)
-          and (query.tag is null or tags @> query.tag)
-          and (query.min_duration is null or duration_sec >= query.min_duration)
-          and (query.max_duration is null or duration_sec <= query.max_duration)
-          and case part when 'popular' then popular.plays is not null when 'unplayed' then popular.sound_id is null else true end
-          and case
-            when after_time is null then true
-            when part = 'list' and after_number is not null then (list_rank, sound.created_at) < (after_number, after_time)
-            when part = 'title' then (search_title, sound.created_at) > (after_key, after_time)
-            when part = 'popular' then (popular.plays, popular.created_at) < (after_number, after_time)
-            else sound.created_at < after_time
-          end
-        order by number desc, title, oldest, newest desc
-        limit query.limit + 1 - cardinality(ids)
-      ) as found
-      order by number desc, title, oldest, newest desc
-      limit query.limit + 1 - cardinality(ids)
-    );
-    exit when cardinality(ids) > query.limit;
-    after_time := null;
-  end loop;
-  if cardinality(ids) > query.limit then
-    ids := ids[:query.limit];
-    select case
-      when query.sort is null then to_json(private.iso_time(sound.created_at))
-      else to_json(encode(convert_to(jsonb_build_array(
-        query.sort,
-        case query.sort when 'title' then search_title when 'popular' then coalesce(plays, 0)::text else '' end,
-        case query.sort when 'popular' then coalesce(popular.created_at, sound.created_at) else sound.created_at end
-      )::text, 'UTF8'), 'hex'))
-      end into next_cursor
-      from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
-      where sound.id = ids[query.limit];
-  end if;
+  return array(
+    select (select to_json(sound) from private.sound as sound where sound.id = page.id)
+    from unnest(ids) with ordinality as page (id, place)
+    order by place
+  );
 end
 $$;
 
 create function private.list_sounds(query private.sound_query) returns json
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  page_ids uuid[];
+  ids uuid[];
   next_cursor json;
+  corrected_q text;
 begin
   if query.ids is not null then
-    page_ids := array(
-      select id from unnest(query.ids) with ordinality as wanted (id, position) join public.sounds using (id)
-      where is_active order by position
-    );
-  elsif query.q <> '' then
-    page_ids := private.search_sounds(query);
+    ids := private.active_sounds(query.ids);
+  elsif query.q is not null then
+    select found.ids, found.corrected_q into ids, corrected_q from private.search_sounds(query) as found;
   else
-    select ids, page.next_cursor into page_ids, next_cursor from private.sounds_in_order(query) as page;
+    select page.ids, page.next_cursor into ids, next_cursor from private.sounds_in_order(query) as page;
   end if;
-  return json_build_object(
-    'data', array(
-      select (select to_json(sound) from private.sound as sound where sound.id = page.id)
-      from unnest(page_ids) with ordinality as page (id, position)
-      order by position
-    ),
-    'next_cursor', next_cursor
-  );
+  if corrected_q is not null then
+    return json_build_object(
+      'data', private.sounds_as_json(ids), 'next_cursor', next_cursor, 'corrected_q', corrected_q);
+  end if;
+  return json_build_object('data', private.sounds_as_json(ids), 'next_cursor', next_cursor);
 end
 $$;
 
@@ -1264,12 +1489,14 @@ language sql stable set search_path = '' as $$ select private.list_sounds(privat
 comment on function public.list_sounds is
   'Returns one page of active sounds: {data, next_cursor}. "filters" has the query parameters of GET /sounds.';
 
-create function public.get_sound(sound uuid) returns json
-language sql stable set search_path = '' as $$ select row_to_json(stored) from private.stored_sound as stored where id = get_sound.sound $$;
+create function public.get_sound(sound uuid) returns json language sql stable set search_path = '' as $$
+  select row_to_json(stored) from private.stored_sound as stored where id = get_sound.sound
+$$;
 comment on function public.get_sound is
   'Returns an active sound with its file names, from which only the service can create addresses, or null.';
 
-create function private.stored_file(bucket text, path text) returns json language sql stable security definer set search_path = '' as $$
+create function private.stored_file(bucket text, path text) returns json
+language sql stable security definer set search_path = '' as $$
   select json_build_object(
     'path', name, 'version', trim('"' from metadata ->> 'eTag'),
     'content_type', metadata ->> 'mimetype', 'bytes', (metadata ->> 'size')::bigint
@@ -1279,23 +1506,31 @@ $$;
 comment on function private.stored_file is
   'Returns path, version, type and size of a file, or null if it is missing. The version changes with the content.';
 
-create function private.list_sound_files(wanted jsonb) returns json language sql stable security definer set search_path = '' as $$
-  select to_json(array(
-    select json_build_object(
-      'id', id, 'audio', case when not is_locked then private.stored_file('audio', audio_path) end,
-      'cover', private.stored_file('covers', cover_image_path), 'is_locked', is_locked)
-    from jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]')) with ordinality as given (sound_id, position)
-      join public.sounds on id = sound_id::uuid
-      cross join lateral (select is_premium and not private.is_premium(auth.uid()) as is_locked) as rule
-    where is_active order by position
-  ))
+create function private.list_sound_files(wanted jsonb) returns json
+language sql stable security definer set search_path = '' as $$
+  with given as (
+    select value::uuid as id, place
+    from jsonb_array_elements_text(jsonb_path_query_array((wanted #>> '{}')::jsonb, '$.ids[0 to 49]'))
+      with ordinality as item (value, place)
+  ),
+  found as (
+    select sound.*, place, is_premium and not private.is_premium(auth.uid()) as is_locked
+    from given join public.sounds as sound using (id)
+    where is_active
+  )
+  select coalesce(json_agg(json_build_object(
+    'id', id,
+    'audio', case when not is_locked then private.stored_file('audio', audio_path) end,
+    'cover', private.stored_file('covers', cover_image_path),
+    'is_locked', is_locked
+  ) order by place), '[]') from found
 $$;
 
 create function public.list_sound_files(wanted jsonb) returns json
 language sql stable set search_path = '' as $$ select private.list_sound_files(wanted) $$;
 comment on function public.list_sound_files is
-  'Returns the files of at most 50 active sounds, without audio if it is locked for the caller. "wanted" is {"ids": […]}. '
-  'Only the service can create addresses.';
+  'Returns the files of at most 50 active sounds, without audio if it is locked for the caller. "wanted" is '
+  '{"ids": […]}. Only the service can create addresses.';
 
 grant execute on function private.sound_query, private.list_sounds, public.list_sounds to authenticated, service_role;
 grant execute on function public.get_sound, private.list_sound_files, public.list_sound_files to authenticated;
@@ -1990,103 +2225,546 @@ create unique index popularity_sound_id on private.popularity (sound_id);
 create index popularity_order on private.popularity (plays, created_at);
 comment on materialized view private.popularity is 'Number of plays of each sound at the last hourly refresh.';
 
--- supabase/schemas/53_search.sql
+-- supabase/schemas/53_corrections.sql
+
+create view private.visible_category with (security_invoker = true) as
+  select id, parent_id, slug, private.search_vector(name || ' ' || slug, null, null, null) as words
+  from public.categories
+  where is_active and (parent_id is null or private.is_category_active(parent_id));
+comment on view private.visible_category is 'Categories whose names a search finds, with the words of the names.';
 
 create materialized view private.vocabulary as
-  select ltrim(word, '=#') collate "C" as word, max(ndoc) as sounds, bool_and(word !~ '^[=#]') as in_descriptions_only
-  from ts_stat($$select search_vector from public.sounds where is_active
-    union all select private.search_vector(name || ' ' || slug, null, null, null) from public.categories$$)
-  where word !~ '^[=#]?[0-9/]' group by 1;
-create unique index vocabulary_word on private.vocabulary (word);
-create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
-comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
+  with marked as (
+    select word, ndoc from ts_stat($$
+      select search_vector from public.sounds where is_active
+      union all
+      select words from private.visible_category
+    $$)
+    where word !~ '^[=#]?[0-9/+]'
+  ),
+  total as (select greatest(count(*), 1)::double precision as sounds from public.sounds where is_active)
+  select ltrim(word, '=#') collate "C" as word, max(ndoc) / min(total.sounds) as share,
+    bool_and(word !~ '^[=#]') as in_descriptions_only
+  from marked cross join total
+  group by 1;
+create unique index vocabulary_word on private.vocabulary (word) include (share, in_descriptions_only);
+comment on materialized view private.vocabulary is
+  'Words of active sounds and of categories at the last hourly refresh, without numbers, each with its share of the '
+  'sounds.';
 
-create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
-language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
-declare
-  words constant text[] := (private.search_words(q))[:case when octet_length(q) > 2 * char_length(q) then 12 else 6 end];
+create function private.swaps(word text) returns text[]
+language plpgsql immutable parallel safe set search_path = '' as $$
 begin
-  select
-    array_agg(case when sounds < 2000 or has_longer then term else quote_literal(typed) end || coalesce(filed, '') order by place),
-    (array_agg(format('''%s''%s', word, filed) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''))[:6],
-    array_agg(sounds / greatest(reltuples, 1) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''),
-    max(place) filter (where is_corrected is not false)
-  into terms, known, frequencies, last_unknown
-  from pg_class cross join unnest(words) with ordinality as given (typed, place)
-  cross join lateral repeat(':*', (char_length(typed) > 3 or place = cardinality(words) or ascii(typed) > 3583)::integer) as star
-  cross join lateral format('''%s''%s', typed, star) as term left join lateral (
-    (select word, max(sounds) over () as sounds, in_descriptions_only, spelled <> typed as is_corrected, max(word) over () > typed as has_longer
-      from unnest(array[typed, regexp_replace(typed, '([aou])e', '\1', 'g')]) as spelled join private.vocabulary
-        on word >= spelled and word < spelled || case star when '' then chr(1) else chr(1114111) end
-      order by spelled = typed desc, word = typed desc, vocabulary.sounds desc limit 1)
+  return array(
+    select overlay(word placing substr(word, place + 1, 1) || substr(word, place, 1) from place for 2)
+    from generate_series(1, char_length(word) - 1) as place
+  );
+end
+$$;
+comment on function private.swaps is 'Returns the spellings in which two neighbouring letters are swapped.';
+
+create function private.max_edits(typed text) returns integer
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return case
+    when char_length(typed) < 4 or typed ~ '[0-9]' then 0
+    when char_length(typed) < 8 then 1
+    else 2
+  end;
+end
+$$;
+comment on function private.max_edits is 'Returns how many edits of a word are corrected. A swap of neighbours is one.';
+
+create function private.correction(typed text) returns text
+language plpgsql stable set search_path = '' set enable_seqscan = off as $$
+declare
+  max_edits constant integer := private.max_edits(typed);
+  swapped constant text[] := private.swaps(typed);
+  swapped_twice constant text[] := array(
+    select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
+  );
+  correction text;
+begin
+  if max_edits = 0 then
+    return null;
+  end if;
+  with beginning_alike as (
+    select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
+    from private.vocabulary
+    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || chr(1114111)
+      and abs(char_length(word) - char_length(typed)) <= max_edits
+  ),
+  alike as (
+    select word, share, may_have_two,
+      extensions.levenshtein_less_equal(word, typed, case when may_have_two then 3 else 1 end) as edits
+    from beginning_alike
+  ),
+  candidates as (
+    select word, share, edits from alike
+    union all -- a swap
+    select word, share, 1 from private.vocabulary where word = any (swapped) and not in_descriptions_only
+    union all -- a swap and another edit
+    select word, share, 1 + extensions.levenshtein_less_equal(word, spelled, 1)
+    from alike cross join unnest(swapped) as spelled where may_have_two and edits = 3
     union all
-    (select typed, 0, false, false, true -- a number, or a word that is newer than the vocabulary
-      where exists (select from public.sounds where is_active and search_vector @@ term::tsquery)
-        or exists (select from public.categories where private.search_vector(name || ' ' || slug, null, null, null) @@ term::tsquery))
-    union all
-    (select word, sounds, in_descriptions_only, true, true from private.vocabulary
-      where extensions.show_trgm(word) && extensions.show_trgm(typed) and extensions.similarity(word, typed) >= 0.2::real and typed !~ '[0-9]'
-        and extensions.levenshtein(word, typed) <= least(char_length(typed) - 2, 2 + (char_length(typed) > 5)::integer)
-      order by extensions.levenshtein(word, typed), sounds desc limit 1)
-    limit 1
-  ) as found on true cross join lateral (
-    select string_agg(format('|''/%s''', slug), '') as filed from (select array(
-      select id from public.categories
-      where private.search_vector(name || ' ' || slug, null, null, null) @@ case when is_corrected then quote_literal(word) else term end::tsquery
-      limit 21
-    ) as ids offset 0) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
-  ) as family
-  where oid = 'public.sounds'::regclass;
+    select word, share, 2 from private.vocabulary where word = any (swapped_twice) and not in_descriptions_only
+  )
+  select word into correction
+    from candidates
+    where edits = 1 or (edits <= max_edits and left(word, 3) = left(typed, 3))
+    order by edits, share desc, word limit 1;
+  return correction;
+end
+$$;
+comment on function private.correction is
+  'Returns the most similar word of titles, tags and categories for a misspelt one, or null.';
+
+-- supabase/schemas/53_found_words.sql
+
+create type private.search_word as (
+  place integer,
+  typed text,
+  spelled text,
+  joined text[],
+  is_last boolean,
+  is_whole boolean,
+  is_beginning boolean,
+  slugs text[],
+  slugs_beginning text[],
+  share double precision,
+  in_descriptions_only boolean
+);
+comment on type private.search_word is 'A word of a search. spelled is null if no sound has it.';
+comment on column private.search_word.joined is 'The word with its neighbours, because "lo fi" is also written "lofi".';
+comment on column private.search_word.is_whole is 'True if a sound has the word itself, or joined with a neighbour.';
+comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
+comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
+comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
+comment on column private.search_word.share is 'Share of the sounds that have the word.';
+
+create function private.any_has(words tsquery) returns boolean
+language plpgsql stable set search_path = '' set enable_seqscan = off as $$
+begin
+  return exists (select from public.sounds where is_active and search_vector @@ words)
+    or exists (select from private.visible_category as category where category.words @@ any_has.words);
+end
+$$;
+comment on function private.any_has is
+  'Returns whether a sound or a category has words. Also finds numbers, and words that are newer than the vocabulary.';
+
+create function private.slugs_named(words tsquery) returns text[]
+language plpgsql stable set search_path = '' set enable_seqscan = off as $$
+declare
+  max_categories constant integer := 20;
+  named constant uuid[] := array(
+    select id from private.visible_category as category where category.words @@ slugs_named.words
+    limit max_categories + 1
+  );
+begin
+  if cardinality(named) > max_categories then
+    return '{}';
+  end if;
+  return array(select slug from private.visible_category where id = any (named) or parent_id = any (named));
+end
+$$;
+comment on function private.slugs_named is
+  'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
+
+create function private.look_up(word private.search_word, spelled text) returns private.search_word
+language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan as $$
+declare
+  whole constant text[] := array[spelled, '+' || spelled] || word.joined;
+  whole_query constant tsquery := array_to_string(array(select quote_literal(form) from unnest(whole) as form), '|');
+  beginning_query constant tsquery := quote_literal(spelled) || ':*';
+  share_of_longer double precision;
+  longer_in_descriptions_only boolean;
+begin
+  select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
+    from private.vocabulary as known where known.word = any (whole);
+  word.is_whole := word.share is not null or private.any_has(whole_query);
+  word.is_beginning := false;
+  if word.is_last or not word.is_whole or ascii(spelled) >= 3584 then
+    select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
+      from private.vocabulary as known where known.word > spelled and known.word < spelled || chr(1114111);
+    word.is_beginning := share_of_longer is not null or coalesce(word.share < 0.1, private.any_has(beginning_query));
+  end if;
+  if word.is_whole or word.is_beginning then
+    word.spelled := spelled;
+    word.share := coalesce(word.share, share_of_longer, 0);
+    word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only, false);
+    word.slugs := private.slugs_named(whole_query);
+    word.slugs_beginning := case when word.is_beginning then private.slugs_named(beginning_query) end;
+  end if;
+  return word;
+end
+$$;
+comment on function private.look_up is 'Adds to a word what the catalogue has in a spelling of it.';
+
+create function private.find_word(word private.search_word) returns private.search_word
+language plpgsql stable set search_path = '' as $$
+declare
+  without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- ü is also written ue
+begin
+  word := private.look_up(word, word.typed);
+  if word.spelled is null and without_e <> word.typed then
+    word := private.look_up(word, without_e);
+  end if;
+  return word;
 end
 $$;
 
-create function private.search_sounds(query private.sound_query) returns uuid[]
-language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
+create function private.find_words(q text) returns private.search_word[]
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Words of scripts without spaces are pairs of letters.
+  max_words constant integer := case when octet_length(q) > 2 * char_length(q) then 12 else 6 end;
+  typed constant text[] := (private.search_words(q))[:max_words];
+  joined constant text[] := private.joined_words(typed);
+  words private.search_word[] := '{}';
+  word private.search_word;
+begin
+  for place in 1..cardinality(typed) loop
+    word := null;
+    word.place := place;
+    word.typed := typed[place];
+    word.joined := array_remove(array[joined[place - 1], joined[place]], null);
+    word.is_last := place = cardinality(typed);
+    words := words || private.find_word(word);
+  end loop;
+  return words;
+end
+$$;
+comment on function private.find_words is 'Returns the first words of a search, each as the catalogue has it.';
+
+create function private.corrected_text(q text, words private.search_word[]) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  misspelt constant text[] := array(
+    select typed from unnest(words) where spelled is null order by char_length(typed) desc, place limit 3
+  );
+  corrections constant text[] := array(select private.correction(typed) from unnest(misspelt) as typed);
+  part text;
+  parts text[] := '{}';
+  typed text[];
+  spelled text[];
+begin
+  foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
+    typed := private.search_words(part);
+    spelled := array(
+      select coalesce(corrections[array_position(misspelt, word)], word) from unnest(typed) as word
+    );
+    parts := parts || case spelled when typed then part else array_to_string(spelled, ' ') end;
+  end loop;
+  return array_to_string(parts, ' ');
+end
+$$;
+comment on function private.corrected_text is
+  'Returns the text of a search, in which the most similar words replace those that no sound has.';
+
+-- supabase/schemas/53_search.sql
+
+create function private.word_query(word private.search_word, marks text[], with_beginnings boolean) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
+  of_titles constant boolean := marks = '{=}'; -- so not of categories
+  is_beginning constant boolean := with_beginnings and word.is_beginning;
+  mark text;
+  forms text[] := '{}';
+begin
+  foreach mark in array marks loop
+    if word.is_whole then
+      forms := forms || format('''%s%s''', mark, array_to_string(spellings, '''|''' || mark));
+    end if;
+    if is_beginning then
+      forms := forms || format('''%s%s'':*', mark, word.spelled);
+    end if;
+  end loop;
+  if not of_titles and word.slugs <> '{}' then
+    forms := forms || format('''/%s''', array_to_string(word.slugs, '''|''/'));
+  end if;
+  if not of_titles and is_beginning and word.slugs_beginning <> '{}' then
+    forms := forms || format('''/%s''', array_to_string(word.slugs_beginning, '''|''/'));
+  end if;
+  return array_to_string(forms, '|');
+end
+$$;
+comment on function private.word_query is
+  'Returns the text query for any form of a word. It is empty if there is none.';
+
+create function private.words_query(words private.search_word[], marks text[], with_beginnings boolean)
+returns tsquery language plpgsql immutable set search_path = '' as $$
+declare
+  word private.search_word;
+  query text;
+  queries text[] := '{}';
+begin
+  foreach word in array words loop
+    query := private.word_query(word, marks, with_beginnings);
+    if query = '' then
+      return null;
+    end if;
+    queries := queries || query;
+  end loop;
+  return '(' || array_to_string(queries, ')&(') || ')';
+end
+$$;
+comment on function private.words_query is 'Returns the query for all words, or null if no sound can have one of them.';
+
+create type private.search_tier as (matching tsquery, is_of_titles boolean);
+
+create function private.tiers_of(words private.search_word[], marks text[]) returns private.search_tier[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  of_titles constant boolean := marks = '{=}';
+  whole_words constant tsquery := private.words_query(words, marks, false);
+  beginnings constant tsquery := private.words_query(words, marks, true);
+  tiers private.search_tier[] := '{}';
+begin
+  if whole_words is not null then
+    tiers := tiers || (whole_words, of_titles)::private.search_tier;
+  end if;
+  if beginnings is distinct from whole_words then
+    tiers := tiers || (beginnings, of_titles)::private.search_tier;
+  end if;
+  return tiers;
+end
+$$;
+
+create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  if cardinality(words) = 0 then
+    return '{}';
+  end if;
+  return private.tiers_of(words, '{=}') -- words of titles
+    || private.tiers_of(words, '{=,#}') -- also of tags and categories
+    || private.tiers_of(words, array['']); -- also of descriptions
+end
+$$;
+comment on function private.search_tiers is
+  'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
+
+create function private.add_sounds(
+  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
+  head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
+declare
+  conditions constant text := private.filter_conditions(query, 'sound.category = any ($2)') || ' and ' || condition;
+  added uuid[];
+begin
+  execute format(
+    'select array(select id from public.sounds as sound where %s and id <> all ($3) order by %s limit $4)',
+    conditions, ordering)
+    into added
+    using query, private.slugs_of(query), page, query.limit - cardinality(page), matching, typed,
+      head.key::bigint, head.moment;
+  return page || added;
+end
+$$;
+comment on function private.add_sounds is
+  'Adds the next sounds to a page. Condition and order are SQL about "sound", in which $5 is the query for words, $6 '
+  'the typed text, and $7 and $8 the place up to which the list is searched.';
+
+create function private.add_matching(
+  page uuid[], query private.sound_query, matching tsquery, head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  if head.moment is not null and cardinality(page) < query.limit then
+    page := private.add_sounds(page, query,
+      'search_vector @@ $5 and (list_rank, created_at) >= ($7, $8)', 'list_rank desc, created_at desc',
+      matching, null, head);
+  end if;
+  if cardinality(page) < query.limit then
+    page := private.add_sounds(page, query,
+      'search_vector @@ $5', 'list_rank + 0 desc, created_at desc', matching, null, null);
+  end if;
+  return page;
+end
+$$;
+comment on function private.add_matching is
+  'Adds sounds that match, in list order. Searches the head of the list first, if one is given.';
+
+create function private.add_titles_beginning(
+  page uuid[], query private.sound_query, matching tsquery, typed text
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  if cardinality(page) >= query.limit then
+    return page;
+  end if;
+  return private.add_sounds(page, query,
+    'search_vector @@ $5 and search_title >= $6 and search_title < $6 || chr(1114111)',
+    'search_title, list_rank desc, created_at desc', matching, typed, null);
+end
+$$;
+comment on function private.add_titles_beginning is
+  'Adds sounds that match and whose title begins with the typed text, by title.';
+
+create function private.add_titles_containing(page uuid[], query private.sound_query, typed text) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+begin
+  if cardinality(page) >= query.limit or char_length(typed) < 4 then
+    return page;
+  end if;
+  return private.add_sounds(page, query,
+    'search_title like private.like_pattern($6)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+end
+$$;
+comment on function private.add_titles_containing is
+  'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
+  'inside of too many words.';
+
+create function private.head_of_list(words private.search_word[]) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  min_share constant double precision := 1 - 0.9 / greatest(cardinality(words), 1);
+  head private.list_place;
+begin
+  if not exists (select from unnest(words) where share <= min_share) then
+    select list_rank, created_at into head from public.sounds where is_active
+      order by list_rank desc, created_at desc offset 999 limit 1;
+  end if;
+  return head;
+end
+$$;
+comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
+
+create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], typed text, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select id
+    from public.sounds cross join lateral (
+      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, is_of_titles, place)
+      where search_vector @@ matching
+    ) as best
+    where id = any (candidates)
+    order by rank,
+      case when tiers[rank].is_of_titles and starts_with(search_title, typed) then search_title end,
+      list_rank desc, created_at desc
+    limit max_rows
+  );
+end
+$$;
+comment on function private.rank_sounds is
+  'Sorts sounds by the first query that they match. Of titles, those that begin with the typed text come first.';
+
+create function private.ranked_by_tier(
+  query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  tier private.search_tier;
+  page uuid[] := '{}';
+begin
+  foreach tier in array tiers loop
+    if tier.is_of_titles and typed is not null then
+      page := private.add_titles_beginning(page, query, tier.matching, typed);
+    end if;
+    page := private.add_matching(page, query, tier.matching, head);
+    exit when cardinality(page) >= query.limit;
+  end loop;
+  return page;
+end
+$$;
+comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
+
+create function private.ranked_sounds(query private.sound_query, words private.search_word[], typed text)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  max_sorted constant integer := 500;
+  in_any_order constant text := 'null::integer';
+  tiers constant private.search_tier[] := private.search_tiers(words);
+  widest constant tsquery := tiers[cardinality(tiers)].matching;
+  head constant private.list_place := private.head_of_list(words);
+  wide_query private.sound_query := query;
+  candidates uuid[];
+begin
+  if head.moment is null then
+    wide_query.limit := max_sorted + 1;
+    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $5', in_any_order, widest, null, null);
+    if cardinality(candidates) <= max_sorted then
+      return private.rank_sounds(candidates, tiers, typed, query.limit);
+    end if;
+  end if;
+  return private.ranked_by_tier(query, tiers, typed, head);
+end
+$$;
+comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
+
+create function private.sounds_as_typed(query private.sound_query, words private.search_word[], typed text)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  is_known constant boolean := not exists (select from unnest(words) where spelled is null);
+  page uuid[] := '{}';
+begin
+  if is_known then
+    page := private.ranked_sounds(query, words, typed);
+  end if;
+  return private.add_titles_containing(page, query, typed);
+end
+$$;
+
+create function private.sounds_with_most_words(
+  query private.sound_query, words private.search_word[], corrected text[], out ids uuid[], out kept text[]
+) language plpgsql stable set search_path = '' as $$
+declare
+  known constant private.search_word[] := array(
+    select word from unnest(words) as word where spelled is not null
+    order by typed = any (corrected), in_descriptions_only, share, place
+  );
+  most constant integer := least(cardinality(known), cardinality(words) - 1);
+  fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
+  kept_words private.search_word[];
+begin
+  ids := '{}';
+  for number in reverse most..fewest loop
+    kept_words := known[:number];
+    if exists (select from unnest(kept_words) where share <= 0.5) then
+      ids := private.ranked_sounds(query, kept_words, null);
+    end if;
+    exit when cardinality(ids) > 0;
+  end loop;
+  kept := array(select typed from unnest(kept_words));
+end
+$$;
+comment on function private.sounds_with_most_words is
+  'Returns sounds with as many of the rarest words as any sound has, and these words. Leaves out corrected ones first.';
+
+create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
+language plpgsql stable security definer set search_path = '' as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
-  slugs constant text[] := private.category_family(query.category, coalesce(query.include_children, false));
-  searched constant text := private.like_pattern(nullif(query.search, ''));
-  narrowed constant uuid[] := array(select id from public.sounds where is_active and search_title like searched limit 500);
-  given constant record := private.find_words(typed);
-  terms text[];
-  matching tsquery;
-  head record;
-  tier text;
-  ids uuid[] := '{}';
+  words private.search_word[] := private.find_words(typed);
+  corrected_words text[];
+  kept text[];
 begin
-  for kept in reverse 7..1 loop
-    continue when typed = '' or cardinality(ids) > 0 or kept < 7 and kept > cardinality(given.known) - (given.last_unknown is null)::integer;
-    terms := case kept when 7 then given.terms else given.known[:kept] end;
-    select list_rank, created_at into head from public.sounds
-      where is_active and 1 - 0.9 / cardinality(terms) < all (given.frequencies[:kept])
-      order by list_rank desc, created_at desc offset 999 limit 1;
-    foreach tier in array '{begins,title at head,title,words at head,words,contains}'::text[] loop
-      continue when cardinality(ids) >= query.limit or tier in ('begins', 'contains') and kept < 7
-        or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer or tier like '% at head' and head is null;
-      matching := case when tier like 'words%' then '(' || array_to_string(terms, ')&(') || ')' when tier like 'title%' then
-        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- without categories
-      ids := ids || array(
-        select id from public.sounds
-        where is_active
-          and case tier when 'begins' then search_title >= typed and search_title < typed || chr(1114111)
-            when 'contains' then search_title like private.like_pattern(typed) else search_vector @@ matching end
-          and (tier not like '% at head' or (list_rank, created_at) >= (head.list_rank, head.created_at))
-          and id <> all (ids)
-          and (query.category is null or category = any (slugs))
-          and (query.featured is null or is_featured = query.featured)
-          and (searched is null or case when cardinality(narrowed) < 500 then id = any (narrowed) else search_title like searched end)
-          and (query.tag is null or tags @> query.tag)
-          and (query.min_duration is null or duration_sec >= query.min_duration)
-          and (query.max_duration is null or duration_sec <= query.max_duration)
-        order by case tier when 'begins' then search_title end,
-          list_rank + case when tier in ('title', 'words') or tier = 'contains' and char_length(typed) > 2 then 0 end desc, list_rank desc, created_at desc
-        limit query.limit - cardinality(ids)
-      );
-    end loop;
-  end loop;
-  return ids;
+  ids := private.sounds_as_typed(query, words, typed);
+  if cardinality(ids) > 0 then
+    return;
+  end if;
+
+  corrected_q := nullif(private.corrected_text(query.q, words), query.q);
+  if corrected_q is not null then
+    words := private.find_words(btrim(private.fold_for_search(corrected_q)));
+    ids := private.sounds_as_typed(query, words, btrim(private.fold_for_search(corrected_q)));
+  end if;
+  if cardinality(ids) > 0 then
+    return;
+  end if;
+
+  corrected_words := array(
+    select word from unnest(private.search_words(corrected_q)) as word
+    where word <> all (private.search_words(typed))
+  );
+  select most.ids, most.kept into ids, kept
+    from private.sounds_with_most_words(query, words, corrected_words) as most;
+  if cardinality(ids) = 0 or not kept && corrected_words then
+    corrected_q := null;
+  end if;
 end
 $$;
+comment on function private.search_sounds is
+  'Returns the best sounds for q, and the corrected text if they are those for words that were corrected.';
 
 -- supabase/schemas/54_changes.sql
 

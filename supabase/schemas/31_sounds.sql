@@ -56,7 +56,8 @@ create table public.sounds (
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
-  search_title text collate "C" not null generated always as (private.fold_for_search(title)) stored,
+  -- Cut, because some letters fold to many, and a cursor of the order by title contains it.
+  search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint category_is_the_slug_of_an_existing_category
@@ -76,7 +77,8 @@ create index sounds_title on public.sounds using gin (search_title extensions.gi
 create index sounds_by_title on public.sounds (search_title, created_at) include (id) where is_active;
 create index sounds_tags on public.sounds using gin (tags) where is_active;
 create index sounds_duration on public.sounds (duration_sec) where is_active;
-create index sounds_words on public.sounds using gin (search_vector) where is_active;
+-- Without fastupdate, because a search would read the list of pending entries whole.
+create index sounds_words on public.sounds using gin (search_vector) with (fastupdate = off) where is_active;
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
@@ -126,6 +128,16 @@ end
 $$;
 create trigger sounds_empty_to_null before insert or update on public.sounds for each row
   execute function private.empty_to_null();
+
+-- Stores tags in the form in which filters compare them (NFC), because some systems write "é" as two characters.
+create function private.normalize_tags() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.tags := normalize(new.tags::text, nfc)::text[];
+  return new;
+end
+$$;
+create trigger sounds_normalize_tags before insert or update of tags on public.sounds for each row
+  execute function private.normalize_tags();
 
 create trigger sounds_set_updated_at before update on public.sounds for each row
   execute function private.set_updated_at();

@@ -1,103 +1,313 @@
--- Search by words: GET /sounds?q=.
+-- Search by words: GET /sounds?q=. packages/client/src/search.ts does the same with the copy in an app.
 
-create materialized view private.vocabulary as
-  select ltrim(word, '=#') collate "C" as word, max(ndoc) as sounds, bool_and(word !~ '^[=#]') as in_descriptions_only
-  from ts_stat($$select search_vector from public.sounds where is_active
-    union all select private.search_vector(name || ' ' || slug, null, null, null) from public.categories$$)
-  where word !~ '^[=#]?[0-9/]' group by 1;
-create unique index vocabulary_word on private.vocabulary (word);
-create index vocabulary_trigrams on private.vocabulary using gin (extensions.show_trgm(word));
-comment on materialized view private.vocabulary is 'Words of active sounds and of categories at the last hourly refresh, without numbers.';
-
--- Finds the words of a search. "terms" are the typed words, with up to 20 categories of that name. Long words and the
--- last one match beginnings, except frequent words without longer forms, which would take 10 ms. "known" are words of
--- sounds for them: equal ones, else with ü for ue, else similar ones. The words that a search drops first are last.
-create function private.find_words(q text, out terms text[], out known text[], out frequencies double precision[], out last_unknown bigint)
-language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+-- Marks are those of private.search_vector: "=" for words of titles, "#" for tags, none for all words. Words have no
+-- quotes.
+create function private.word_query(word private.search_word, marks text[], with_beginnings boolean) returns text
+language plpgsql immutable set search_path = '' as $$
 declare
-  words constant text[] := (private.search_words(q))[:case when octet_length(q) > 2 * char_length(q) then 12 else 6 end];
+  spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
+  of_titles constant boolean := marks = '{=}'; -- so not of categories
+  is_beginning constant boolean := with_beginnings and word.is_beginning;
+  mark text;
+  forms text[] := '{}';
 begin
-  select
-    array_agg(case when sounds < 2000 or has_longer then term else quote_literal(typed) end || coalesce(filed, '') order by place),
-    (array_agg(format('''%s''%s', word, filed) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''))[:6],
-    array_agg(sounds / greatest(reltuples, 1) order by is_corrected, in_descriptions_only, sounds) filter (where word <> ''),
-    max(place) filter (where is_corrected is not false)
-  into terms, known, frequencies, last_unknown
-  from pg_class cross join unnest(words) with ordinality as given (typed, place)
-  cross join lateral repeat(':*', (char_length(typed) > 3 or place = cardinality(words) or ascii(typed) > 3583)::integer) as star
-  cross join lateral format('''%s''%s', typed, star) as term left join lateral (
-    (select word, max(sounds) over () as sounds, in_descriptions_only, spelled <> typed as is_corrected, max(word) over () > typed as has_longer
-      from unnest(array[typed, regexp_replace(typed, '([aou])e', '\1', 'g')]) as spelled join private.vocabulary
-        on word >= spelled and word < spelled || case star when '' then chr(1) else chr(1114111) end
-      order by spelled = typed desc, word = typed desc, vocabulary.sounds desc limit 1)
-    union all
-    (select typed, 0, false, false, true -- a number, or a word that is newer than the vocabulary
-      where exists (select from public.sounds where is_active and search_vector @@ term::tsquery)
-        or exists (select from public.categories where private.search_vector(name || ' ' || slug, null, null, null) @@ term::tsquery))
-    union all
-    (select word, sounds, in_descriptions_only, true, true from private.vocabulary
-      where extensions.show_trgm(word) && extensions.show_trgm(typed) and extensions.similarity(word, typed) >= 0.2::real and typed !~ '[0-9]'
-        and extensions.levenshtein(word, typed) <= least(char_length(typed) - 2, 2 + (char_length(typed) > 5)::integer)
-      order by extensions.levenshtein(word, typed), sounds desc limit 1)
-    limit 1
-  ) as found on true cross join lateral (
-    select string_agg(format('|''/%s''', slug), '') as filed from (select array(
-      select id from public.categories
-      where private.search_vector(name || ' ' || slug, null, null, null) @@ case when is_corrected then quote_literal(word) else term end::tsquery
-      limit 21
-    ) as ids offset 0) as named join public.categories on (id = any (ids) or parent_id = any (ids)) and cardinality(ids) <= 20
-  ) as family
-  where oid = 'public.sounds'::regclass;
+  foreach mark in array marks loop
+    if word.is_whole then
+      forms := forms || format('''%s%s''', mark, array_to_string(spellings, '''|''' || mark));
+    end if;
+    if is_beginning then
+      forms := forms || format('''%s%s'':*', mark, word.spelled);
+    end if;
+  end loop;
+  if not of_titles and word.slugs <> '{}' then
+    forms := forms || format('''/%s''', array_to_string(word.slugs, '''|''/'));
+  end if;
+  if not of_titles and is_beginning and word.slugs_beginning <> '{}' then
+    forms := forms || format('''/%s''', array_to_string(word.slugs_beginning, '''|''/'));
+  end if;
+  return array_to_string(forms, '|');
+end
+$$;
+comment on function private.word_query is
+  'Returns the text query for any form of a word. It is empty if there is none.';
+
+create function private.words_query(words private.search_word[], marks text[], with_beginnings boolean)
+returns tsquery language plpgsql immutable set search_path = '' as $$
+declare
+  word private.search_word;
+  query text;
+  queries text[] := '{}';
+begin
+  foreach word in array words loop
+    query := private.word_query(word, marks, with_beginnings);
+    if query = '' then
+      return null;
+    end if;
+    queries := queries || query;
+  end loop;
+  return '(' || array_to_string(queries, ')&(') || ')';
+end
+$$;
+comment on function private.words_query is 'Returns the query for all words, or null if no sound can have one of them.';
+
+create type private.search_tier as (matching tsquery, is_of_titles boolean);
+
+create function private.tiers_of(words private.search_word[], marks text[]) returns private.search_tier[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  of_titles constant boolean := marks = '{=}';
+  whole_words constant tsquery := private.words_query(words, marks, false);
+  beginnings constant tsquery := private.words_query(words, marks, true);
+  tiers private.search_tier[] := '{}';
+begin
+  if whole_words is not null then
+    tiers := tiers || (whole_words, of_titles)::private.search_tier;
+  end if;
+  if beginnings is distinct from whole_words then
+    tiers := tiers || (beginnings, of_titles)::private.search_tier;
+  end if;
+  return tiers;
 end
 $$;
 
--- Searches in tiers, the best results first: with the typed words (kept = 7), then with "known" words, each time one
--- less. Plans each statement with its values, as private.sounds_in_order does. Frequent words are first searched in the
--- head of the list. Otherwise "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
-create function private.search_sounds(query private.sound_query) returns uuid[]
-language plpgsql stable security definer set search_path = '' set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
+create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  if cardinality(words) = 0 then
+    return '{}';
+  end if;
+  return private.tiers_of(words, '{=}') -- words of titles
+    || private.tiers_of(words, '{=,#}') -- also of tags and categories
+    || private.tiers_of(words, array['']); -- also of descriptions
+end
+$$;
+comment on function private.search_tiers is
+  'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
+
+-- Plans each statement with its values, because the best plan depends on how frequent the words are.
+create function private.add_sounds(
+  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
+  head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
+declare
+  conditions constant text := private.filter_conditions(query, 'sound.category = any ($2)') || ' and ' || condition;
+  added uuid[];
+begin
+  execute format(
+    'select array(select id from public.sounds as sound where %s and id <> all ($3) order by %s limit $4)',
+    conditions, ordering)
+    into added
+    using query, private.slugs_of(query), page, query.limit - cardinality(page), matching, typed,
+      head.key::bigint, head.moment;
+  return page || added;
+end
+$$;
+comment on function private.add_sounds is
+  'Adds the next sounds to a page. Condition and order are SQL about "sound", in which $5 is the query for words, $6 '
+  'the typed text, and $7 and $8 the place up to which the list is searched.';
+
+-- In a common list order "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
+create function private.add_matching(
+  page uuid[], query private.sound_query, matching tsquery, head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  if head.moment is not null and cardinality(page) < query.limit then
+    page := private.add_sounds(page, query,
+      'search_vector @@ $5 and (list_rank, created_at) >= ($7, $8)', 'list_rank desc, created_at desc',
+      matching, null, head);
+  end if;
+  if cardinality(page) < query.limit then
+    page := private.add_sounds(page, query,
+      'search_vector @@ $5', 'list_rank + 0 desc, created_at desc', matching, null, null);
+  end if;
+  return page;
+end
+$$;
+comment on function private.add_matching is
+  'Adds sounds that match, in list order. Searches the head of the list first, if one is given.';
+
+create function private.add_titles_beginning(
+  page uuid[], query private.sound_query, matching tsquery, typed text
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  if cardinality(page) >= query.limit then
+    return page;
+  end if;
+  return private.add_sounds(page, query,
+    'search_vector @@ $5 and search_title >= $6 and search_title < $6 || chr(1114111)',
+    'search_title, list_rank desc, created_at desc', matching, typed, null);
+end
+$$;
+comment on function private.add_titles_beginning is
+  'Adds sounds that match and whose title begins with the typed text, by title.';
+
+create function private.add_titles_containing(page uuid[], query private.sound_query, typed text) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+begin
+  if cardinality(page) >= query.limit or char_length(typed) < 4 then
+    return page;
+  end if;
+  return private.add_sounds(page, query,
+    'search_title like private.like_pattern($6)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+end
+$$;
+comment on function private.add_titles_containing is
+  'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
+  'inside of too many words.';
+
+-- Words are frequent if by chance a tenth of the sounds has all of them: each is missing in less than 0.9/n of them. A
+-- page of sounds with them is then found in the first thousand of the list.
+create function private.head_of_list(words private.search_word[]) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  min_share constant double precision := 1 - 0.9 / greatest(cardinality(words), 1);
+  head private.list_place;
+begin
+  if not exists (select from unnest(words) where share <= min_share) then
+    select list_rank, created_at into head from public.sounds where is_active
+      order by list_rank desc, created_at desc offset 999 limit 1;
+  end if;
+  return head;
+end
+$$;
+comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
+
+create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], typed text, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select id
+    from public.sounds cross join lateral (
+      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, is_of_titles, place)
+      where search_vector @@ matching
+    ) as best
+    where id = any (candidates)
+    order by rank,
+      case when tiers[rank].is_of_titles and starts_with(search_title, typed) then search_title end,
+      list_rank desc, created_at desc
+    limit max_rows
+  );
+end
+$$;
+comment on function private.rank_sounds is
+  'Sorts sounds by the first query that they match. Of titles, those that begin with the typed text come first.';
+
+create function private.ranked_by_tier(
+  query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  tier private.search_tier;
+  page uuid[] := '{}';
+begin
+  foreach tier in array tiers loop
+    if tier.is_of_titles and typed is not null then
+      page := private.add_titles_beginning(page, query, tier.matching, typed);
+    end if;
+    page := private.add_matching(page, query, tier.matching, head);
+    exit when cardinality(page) >= query.limit;
+  end loop;
+  return page;
+end
+$$;
+comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
+
+-- Sorts up to 500 sounds. More would take long, and the first queries are then enough to fill a page.
+create function private.ranked_sounds(query private.sound_query, words private.search_word[], typed text)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  max_sorted constant integer := 500;
+  in_any_order constant text := 'null::integer';
+  tiers constant private.search_tier[] := private.search_tiers(words);
+  widest constant tsquery := tiers[cardinality(tiers)].matching;
+  head constant private.list_place := private.head_of_list(words);
+  wide_query private.sound_query := query;
+  candidates uuid[];
+begin
+  if head.moment is null then
+    wide_query.limit := max_sorted + 1;
+    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $5', in_any_order, widest, null, null);
+    if cardinality(candidates) <= max_sorted then
+      return private.rank_sounds(candidates, tiers, typed, query.limit);
+    end if;
+  end if;
+  return private.ranked_by_tier(query, tiers, typed, head);
+end
+$$;
+comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
+
+create function private.sounds_as_typed(query private.sound_query, words private.search_word[], typed text)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  is_known constant boolean := not exists (select from unnest(words) where spelled is null);
+  page uuid[] := '{}';
+begin
+  if is_known then
+    page := private.ranked_sounds(query, words, typed);
+  end if;
+  return private.add_titles_containing(page, query, typed);
+end
+$$;
+
+-- Leaves out words of descriptions first, then frequent ones, so that the rarest word decides. Nothing is better than
+-- something wrong: at least half of the words that any sound has must remain, and one that most sounds do not have.
+create function private.sounds_with_most_words(
+  query private.sound_query, words private.search_word[], corrected text[], out ids uuid[], out kept text[]
+) language plpgsql stable set search_path = '' as $$
+declare
+  known constant private.search_word[] := array(
+    select word from unnest(words) as word where spelled is not null
+    order by typed = any (corrected), in_descriptions_only, share, place
+  );
+  most constant integer := least(cardinality(known), cardinality(words) - 1);
+  fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
+  kept_words private.search_word[];
+begin
+  ids := '{}';
+  for number in reverse most..fewest loop
+    kept_words := known[:number];
+    if exists (select from unnest(kept_words) where share <= 0.5) then
+      ids := private.ranked_sounds(query, kept_words, null);
+    end if;
+    exit when cardinality(ids) > 0;
+  end loop;
+  kept := array(select typed from unnest(kept_words));
+end
+$$;
+comment on function private.sounds_with_most_words is
+  'Returns sounds with as many of the rarest words as any sound has, and these words. Leaves out corrected ones first.';
+
+create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
+language plpgsql stable security definer set search_path = '' as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
-  slugs constant text[] := private.category_family(query.category, coalesce(query.include_children, false));
-  searched constant text := private.like_pattern(nullif(query.search, ''));
-  narrowed constant uuid[] := array(select id from public.sounds where is_active and search_title like searched limit 500);
-  given constant record := private.find_words(typed);
-  terms text[];
-  matching tsquery;
-  head record;
-  tier text;
-  ids uuid[] := '{}';
+  words private.search_word[] := private.find_words(typed);
+  corrected_words text[];
+  kept text[];
 begin
-  for kept in reverse 7..1 loop
-    continue when typed = '' or cardinality(ids) > 0 or kept < 7 and kept > cardinality(given.known) - (given.last_unknown is null)::integer;
-    terms := case kept when 7 then given.terms else given.known[:kept] end;
-    select list_rank, created_at into head from public.sounds
-      where is_active and 1 - 0.9 / cardinality(terms) < all (given.frequencies[:kept])
-      order by list_rank desc, created_at desc offset 999 limit 1;
-    foreach tier in array '{begins,title at head,title,words at head,words,contains}'::text[] loop
-      continue when cardinality(ids) >= query.limit or tier in ('begins', 'contains') and kept < 7
-        or tier <> 'begins' and kept = 7 and given.last_unknown > (tier = 'contains')::integer or tier like '% at head' and head is null;
-      matching := case when tier like 'words%' then '(' || array_to_string(terms, ')&(') || ')' when tier like 'title%' then
-        '''=' || substr(replace(regexp_replace(array_to_string(terms, '&'), '\|''.*?''', '', 'g'), '&''', '&''='), 2) end; -- without categories
-      ids := ids || array(
-        select id from public.sounds
-        where is_active
-          and case tier when 'begins' then search_title >= typed and search_title < typed || chr(1114111)
-            when 'contains' then search_title like private.like_pattern(typed) else search_vector @@ matching end
-          and (tier not like '% at head' or (list_rank, created_at) >= (head.list_rank, head.created_at))
-          and id <> all (ids)
-          and (query.category is null or category = any (slugs))
-          and (query.featured is null or is_featured = query.featured)
-          and (searched is null or case when cardinality(narrowed) < 500 then id = any (narrowed) else search_title like searched end)
-          and (query.tag is null or tags @> query.tag)
-          and (query.min_duration is null or duration_sec >= query.min_duration)
-          and (query.max_duration is null or duration_sec <= query.max_duration)
-        order by case tier when 'begins' then search_title end,
-          list_rank + case when tier in ('title', 'words') or tier = 'contains' and char_length(typed) > 2 then 0 end desc, list_rank desc, created_at desc
-        limit query.limit - cardinality(ids)
-      );
-    end loop;
-  end loop;
-  return ids;
+  ids := private.sounds_as_typed(query, words, typed);
+  if cardinality(ids) > 0 then
+    return;
+  end if;
+
+  corrected_q := nullif(private.corrected_text(query.q, words), query.q);
+  if corrected_q is not null then
+    words := private.find_words(btrim(private.fold_for_search(corrected_q)));
+    ids := private.sounds_as_typed(query, words, btrim(private.fold_for_search(corrected_q)));
+  end if;
+  if cardinality(ids) > 0 then
+    return;
+  end if;
+
+  corrected_words := array(
+    select word from unnest(private.search_words(corrected_q)) as word
+    where word <> all (private.search_words(typed))
+  );
+  select most.ids, most.kept into ids, kept
+    from private.sounds_with_most_words(query, words, corrected_words) as most;
+  if cardinality(ids) = 0 or not kept && corrected_words then
+    corrected_q := null;
+  end if;
 end
 $$;
+comment on function private.search_sounds is
+  'Returns the best sounds for q, and the corrected text if they are those for words that were corrected.';

@@ -38,73 +38,114 @@ const rows: Row[] = [
   { title: 'Bruit d’été', tags: ['méditation'] },
   { title: "L'océan la nuit", description: 'Des vagues lentes pour s’endormir.' },
   { title: 'Cœur qui bat' },
+  { title: 'Lo-fi beats', tags: ['study'] },
+  { title: 'Thunder Storm over Hills' },
+  { title: 'Rainforest at Night', description: 'Owls and tree frogs.' },
+  { title: 'Snowfall' },
+  { title: 'صوت البحر' },
+  { title: 'นํ้าตก' },
 ];
 
-/** Texts that users type, each with the titles that a search must return first. */
-export const searches: Record<string, string[]> = {
-  // Words in titles come before those in tags and descriptions.
-  bowl: ['Bowl at Lights Out', 'Singing Bowl in C4', 'Large Singing Bowl in C3', 'Morning Bowl'],
-  'deep bowl': ['Large Singing Bowl in C3', 'Bowl at Lights Out'],
-  // Sounds with most of the words come first, if none has all.
-  'nature sounds': ['Slow Ocean Waves', 'Steady Rain', 'Woodland Brook'],
-  'sounds for sleep': ['Wind before Sleep', 'Brown Noise', 'Steady Rain'],
-  'free rain sounds': ['Steady Rain'],
-  'gentle rain for sleeping': ['Rain to Read By'],
-  'crackling fire': ['Campfire'],
-  'xylophone brook': ['Brook behind the Tent', 'Woodland Brook'],
-  // Scripts without spaces.
-  '雨声 海浪': ['海浪与雨声'],
-  安静: ['海浪与雨声'],
-  助眠雨声: ['海浪与雨声'],
-  大自然的声音: ['海浪与雨声'],
-  '432赫兹颂钵': ['颂钵冥想 432赫兹'],
-  音楽: ['静かな雨の音'],
-  BGM: ['焚き火'],
-  '睡眠 BGM': ['焚き火'],
-  ヒーリングピアノ: ['ヒーリング・ピアノ'],
-  遠くの雷: ['静かな雨の音'],
-  ฝนตก: ['เสียงฝนตก'],
-  ทำสมาธิ: ['คลื่นทะเล'],
-  'ขันทิเบต 432': ['ขันทิเบต ๔๓๒ Hz'],
-  // Letters and digits that are written in several ways.
-  'اصوات مطر': ['أصوات المطر'],
-  نوم: ['أصوات المطر'],
-  'موسيقي هادئه': ['مُوسِيقَى هادئة ٤٣٢ هرتز'],
-  'صداي باران': ['صدای باران'],
-  'موسيقى آرامش بخش': ['موسیقی آرامش‌بخش ۵۲۸ هرتز'],
-  'موسیقی 528': ['موسیقی آرامش‌بخش ۵۲۸ هرتز'],
-  كتاب: ['کتاب صوتی شب'],
-  शान्ति: ['शांति ध्यान'],
-  'जोर की बारिश': ['ज़ोर की बारिश'],
-  'मन्त्र 432': ['मंत्र ४३२ हर्ट्ज़'],
-  'पानी रात': ['ज़ोर की बारिश'],
-  'звездная ночь': ['Звёздная ночь'],
-  'шум дождя для сна': ['Шум дождя'],
-  'лес птицы': ['Лесные птицы'],
-  'voegel wald': ['Vögel im Wald'],
-  strassenmusik: ['Straßenmusik in der Altstadt'],
-  'yagmur sesi': ['Yağmur sesi'],
-  'İÇ HUZUR MÜZİĞİ': ['İç huzur'],
-  'cilgin ruzgar': ['Çılgın rüzgâr'],
-  'bruits d ete': ['Bruit d’été'],
-  'ocean nuit': ["L'océan la nuit"],
-  'coeur battant': ['Cœur qui bat'],
-};
+interface Expected {
+  /** Titles of the first results. */
+  first?: string[];
+  /** Titles that must not be found. An asterisk stands for all. */
+  never?: string[];
+  /** Text with corrected words. */
+  corrected?: string;
+}
 
-/** Texts that a search corrects, because no sound has their words. Each has the title of the first result. */
-export const corrected: Record<string, string> = {
-  'relaxing rain': 'Rain to Read By',
-  raim: 'Steady Rain',
-  bowk: 'Singing Bowl in C4',
-  'bwols singing': 'Singing Bowl in C4',
-  slepe: 'Wind before Sleep',
-  heartbaet: 'Heartbeat Frame Drum',
-  campfrie: 'Campfire',
-  medtation: 'Tanpura in C3',
-  fruehling: 'Frühlingsregen',
-  yagmru: 'Yağmur sesi',
-  'шмум дожда': 'Шум дождя',
-  موسيقا: 'مُوسِيقَى هادئة ٤٣٢ هرتز',
+/** Texts that users type, each with what the service and the copy of the client find. */
+export const searches: Record<string, Expected> = {
+  // Words in titles come before those in tags and descriptions.
+  bowl: { first: ['Bowl at Lights Out', 'Singing Bowl in C4', 'Large Singing Bowl in C3', 'Morning Bowl'] },
+  'deep bowl': { first: ['Large Singing Bowl in C3', 'Bowl at Lights Out'] },
+  // Sounds with most of the words come first, if none has all.
+  'nature sounds': { first: ['Slow Ocean Waves', 'Steady Rain', 'Woodland Brook'] },
+  'sounds for sleep': { first: ['Wind before Sleep', 'Brown Noise', 'Steady Rain'] },
+  'free rain sounds': { first: ['Steady Rain'] },
+  'gentle rain for sleeping': { first: ['Rain to Read By'] },
+  'crackling fire': { first: ['Campfire'] },
+  'xylophone brook': { first: ['Brook behind the Tent', 'Woodland Brook'] },
+  // Scripts without spaces.
+  '雨声 海浪': { first: ['海浪与雨声'] },
+  安静: { first: ['海浪与雨声'] },
+  助眠雨声: { first: ['海浪与雨声'] },
+  大自然的声音: { first: ['海浪与雨声'] },
+  '432赫兹颂钵': { first: ['颂钵冥想 432赫兹'] },
+  音楽: { first: ['静かな雨の音'] },
+  BGM: { first: ['焚き火'] },
+  '睡眠 BGM': { first: ['焚き火'] },
+  ヒーリングピアノ: { first: ['ヒーリング・ピアノ'] },
+  遠くの雷: { first: ['静かな雨の音'] },
+  ฝนตก: { first: ['เสียงฝนตก'] },
+  ทำสมาธิ: { first: ['คลื่นทะเล'] },
+  'ขันทิเบต 432': { first: ['ขันทิเบต ๔๓๒ Hz'] },
+  // Letters and digits that are written in several ways.
+  'اصوات مطر': { first: ['أصوات المطر'] },
+  نوم: { first: ['أصوات المطر'] },
+  'موسيقي هادئه': { first: ['مُوسِيقَى هادئة ٤٣٢ هرتز'] },
+  'صداي باران': { first: ['صدای باران'] },
+  'موسيقى آرامش بخش': { first: ['موسیقی آرامش‌بخش ۵۲۸ هرتز'] },
+  'موسیقی 528': { first: ['موسیقی آرامش‌بخش ۵۲۸ هرتز'] },
+  كتاب: { first: ['کتاب صوتی شب'] },
+  शान्ति: { first: ['शांति ध्यान'] },
+  'जोर की बारिश': { first: ['ज़ोर की बारिश'] },
+  'मन्त्र 432': { first: ['मंत्र ४३२ हर्ट्ज़'] },
+  'पानी रात': { first: ['ज़ोर की बारिश'] },
+  'звездная ночь': { first: ['Звёздная ночь'] },
+  'шум дождя для сна': { first: ['Шум дождя'] },
+  'лес птицы': { first: ['Лесные птицы'] },
+  'voegel wald': { first: ['Vögel im Wald'] },
+  strassenmusik: { first: ['Straßenmusik in der Altstadt'] },
+  'yagmur sesi': { first: ['Yağmur sesi'] },
+  'İÇ HUZUR MÜZİĞİ': { first: ['İç huzur'] },
+  'cilgin ruzgar': { first: ['Çılgın rüzgâr'] },
+  'bruits d ete': { first: ['Bruit d’été'], corrected: 'bruit d ete' },
+  'ocean nuit': { first: ["L'océan la nuit"] },
+  'coeur battant': { first: ['Cœur qui bat'] },
+  'relaxing rain': { first: ['Steady Rain'] },
+  raim: { first: ['Rain to Read By'], corrected: 'rain' },
+  bowk: { first: ['Bowl at Lights Out'], corrected: 'bowl' },
+  'bwols singing': { first: ['Singing Bowl in C4'], corrected: 'bowls singing' },
+  slepe: { first: ['Wind before Sleep'], corrected: 'sleep' },
+  heartbaet: { first: ['Heartbeat Frame Drum'], corrected: 'heartbeat' },
+  campfrie: { first: ['Campfire'], corrected: 'campfire' },
+  medtation: { first: ['Tanpura in C3'], corrected: 'meditation' },
+  fruehling: { first: ['Frühlingsregen'] },
+  yagmru: { first: ['Yağmur sesi'], corrected: 'yagmur' },
+  'шмум дожда': { first: ['Шум дождя'], corrected: 'шмум дождя' },
+  موسيقا: { first: ['موسیقی آرامش‌بخش ۵۲۸ هرتز'], corrected: 'موسيقي' },
+  // Nothing is better than something wrong.
+  snow: { first: ['Snowfall'], never: ['Slow Ocean Waves'] },
+  yoga: { never: ['*'] },
+  brain: { never: ['*'] },
+  'yoga rain': { first: ['Steady Rain', 'Rain to Read By'] },
+  'waves of the sea': { never: ['Campfire'] },
+  'xylophone trumpet banjo rain': { first: ['Steady Rain'] },
+  // Whole words come before beginnings, and text inside of words is last.
+  rain: { first: ['Rain to Read By', 'Steady Rain', 'Rainforest at Night'] },
+  night: { first: ['Rainforest at Night'] },
+  owl: { first: ['Rainforest at Night'], never: ['Singing Bowl in C4'] },
+  forest: { first: ['Wind in the Pines', 'Rainforest at Night'] },
+  'rai night': { first: ['Rainforest at Night'] },
+  // Words that are joined, hyphenated or apart are one.
+  lofi: { first: ['Lo-fi beats'] },
+  'lo fi': { first: ['Lo-fi beats'] },
+  'lo-fi': { first: ['Lo-fi beats'] },
+  thunderstorm: { first: ['Thunder Storm over Hills'] },
+  'thunder-storm': { first: ['Thunder Storm over Hills'] },
+  'snow fall': { first: ['Snowfall'] },
+  'camp fire': { first: ['Campfire'] },
+  // Corrections keep the beginning of a word.
+  thunedr: { first: ['Thunder Storm over Hills'], corrected: 'thunder' },
+  'Rainforets at night': { first: ['Rainforest at Night'], corrected: 'rainforest at night' },
+  wnid: { first: ['Wind before Sleep'], corrected: 'wind' },
+  '4321': { never: ['*'] },
+  // The Arabic article, and the order of Thai marks.
+  بحر: { first: ['صوت البحر'] },
+  'الصوت البحر': { first: ['صوت البحر'] },
+  น้ำตก: { first: ['นํ้าตก'] },
 };
 
 /** Makes a database with the samples and `rows`, in the state after the hourly upkeep. */

@@ -16,10 +16,14 @@ export async function home() {
   return filled.length > 0 ? filled.flatMap(show) : ['There are no sounds yet.'];
 }
 
-async function* inCopy({ q, category, tag }: Filters) {
+function listInCopy({ category, tag }: Filters) {
   const inCategory = category ? { category, include_children: true } : {};
-  const listed = await api.offline.list({ ...inCategory, tags: tag ?? [] });
-  yield* q ? (await api.offline.search(q)).filter((sound) => listed.includes(sound)) : listed;
+  return api.offline.list({ ...inCategory, tags: tag ?? [] });
+}
+
+async function searchCopy(filters: Filters) {
+  const [listed, found] = await Promise.all([listInCopy(filters), api.offline.search(filters.q ?? '')]);
+  return { ...found, data: found.data.filter((sound) => listed.includes(sound)) };
 }
 
 const orders = { '': 'Recommended', newest: 'Newest', title: 'By title', popular: 'Most played' };
@@ -51,6 +55,7 @@ export async function browse() {
   });
   const top = el('div', { className: 'filters' }, search, category, order);
   const form = el('form', {}, top, el('div', { className: 'chips' }, ...chips));
+  const correction = el('p', { role: 'status' });
   const results = el('div');
   let last = new AbortController();
   let pause = 0;
@@ -65,7 +70,17 @@ export async function browse() {
       ...(category.value && { category: category.value, include_children: true }),
       ...(q ? { q, limit: 100 } : { limit: 20, ...(order.value && { sort: order.value }) }),
     } as Filters;
-    const open = () => (copyInUse() ? inCopy(filters) : api.sounds.list(filters, { signal }));
+    async function* list() {
+      yield* copyInUse() ? await listInCopy(filters) : api.sounds.list(filters, { signal });
+    }
+    async function* find() {
+      const found = copyInUse() ? await searchCopy(filters) : await api.sounds.page(filters, { signal });
+      if (signal.aborted) return;
+      correction.textContent = found.corrected_q ? `Showing results for “${found.corrected_q}”.` : '';
+      yield* found.data;
+    }
+    correction.textContent = '';
+    const open = q ? find : list;
     results.replaceChildren(...endlessList(open, item, 'Nothing found.'));
   };
   const change = () => {
@@ -80,7 +95,7 @@ export async function browse() {
   };
   form.onsubmit = (event) => event.preventDefault();
   show();
-  return [form, results];
+  return [form, correction, results];
 }
 
 /** Returns the sounds of favorites, history or positions, without hidden sounds, which are null. */

@@ -26,6 +26,8 @@ export interface Filters extends NonNullable<paths['/sounds']['get']['parameters
 export interface Page {
   data: Sound[];
   next_cursor: string | null;
+  /** Text of a search with corrected words. Present only if `data` are the sounds for it. */
+  corrected_q?: string;
 }
 
 /** The address of a sound's audio, which is valid for five minutes. */

@@ -4,6 +4,7 @@ import { type Entries, newestFirst } from './entries.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Schema } from './schema.ts';
+import type { Found } from './search.ts';
 import { createSharedRun } from './shared-run.ts';
 import type { Store } from './store.ts';
 
@@ -43,6 +44,7 @@ export function createOffline(options: Options) {
   const { copies, session, refresh, restore, favoritesCopy, historyCopy } = options;
   const catalogue = createCatalogueCopy(options, copies);
   const listeners = new Set<() => void>();
+  let prepared: { copy: Copy; search: (text: string) => Found<CopiedSound> } | undefined;
 
   const sync = createSharedRun(async (callOptions) => {
     await restore();
@@ -93,11 +95,14 @@ export function createOffline(options: Options) {
 
     /**
      * Finds sounds by words of title, tags, category and description, best results first, as the parameter `q` of
-     * GET /sounds does. Does not correct misspelled words.
+     * GET /sounds does.
+     * @returns the sounds, and `corrected_q` if they are those for a corrected text
      */
-    async search(text: string): Promise<CopiedSound[]> {
-      const [copy, { searchSounds }] = await Promise.all([load(), loadSearch()]);
-      return searchSounds(inListOrder(copy), Object.values(copy.category), text);
+    async search(text: string): Promise<Found<CopiedSound>> {
+      const [copy, { createSearch }] = await Promise.all([load(), loadSearch()]);
+      if (prepared?.copy !== copy)
+        prepared = { copy, search: createSearch(inListOrder(copy), Object.values(copy.category)) };
+      return prepared.search(text);
     },
 
     /** Returns the tree of categories, like `categories` of the client. */
@@ -117,7 +122,7 @@ function listOf(copy: Copy, { category, include_children, featured, tags = [] }:
     (sound) =>
       (category === undefined || slugs.has(sound.category ?? '')) &&
       (featured === undefined || sound.is_featured === featured) &&
-      tags.every((tag) => sound.tags?.includes(tag)),
+      tags.every((tag) => sound.tags?.some((own) => own.normalize() === tag.normalize())),
   );
 }
 

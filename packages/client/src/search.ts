@@ -1,123 +1,266 @@
 import type { Schema } from './schema.ts';
+import { correctionOf } from './search-corrections.ts';
+import { fold, isPair, joinedWords, wordsOf } from './search-words.ts';
+
+// Searches the copy of the catalogue. supabase/schemas/53_search.sql does the same in the service.
 
 type Sound = Schema<'CopiedSound'>;
 type Category = Schema<'CopiedCategory'>;
 
-/** Runs of scripts without spaces, and of Hangul, whose particles join words. */
-const unspaced =
-  /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\u{20000}-\u{3FFFF}]+/gu;
-
-const marks =
-  /[\u0300-\u036F\u0591-\u05BD\u05BF\u05C1-\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]/g;
-
-/** Letters that are written in several ways, or that Unicode does not decompose. */
-const sameLetters: Record<string, string> = {
-  ...{ '\u0649': '\u064A', '\u06CC': '\u064A', '\u06A9': '\u0643', '\u0671': '\u0627', '\u0901': '\u0902', '♭': 'b' },
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ı: 'i' },
-};
-
-/** Zeros of scripts. Their other digits follow in Unicode. */
-const zeros = [...'٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀០᠐'];
-
-function asciiDigit(digit: string): string {
-  const valueAfter = (zero: string) => digit.charCodeAt(0) - zero.charCodeAt(0);
-  const zero = zeros.find((one) => valueAfter(one) >= 0 && valueAfter(one) < 10);
-  return zero === undefined ? digit : String(valueAfter(zero));
+/** Result of a search. */
+export interface Found<Item> {
+  /** The found sounds, best first. */
+  data: Item[];
+  /** The text with corrected words, if these are sounds for it. */
+  corrected_q?: string;
 }
 
-/** Removes differences of spelling, as the service does: case, accents, vowel marks, scripts of digits. */
-const fold = (text: string) =>
-  text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(marks, '')
-    .normalize('NFKC')
-    .replace(/[\u0649\u06CC\u06A9\u0671\u0901♭ßæœøđłı]/g, (letter) => sameLetters[letter] ?? letter)
-    .replace(/[ङञणनम]्(?=[क-म])/g, 'ं')
-    .replace(/\p{Nd}/gu, asciiDigit)
-    .replace(/(\d)(?=\p{L})/gu, '$1 ')
-    .replace(/(\p{L})(?=\d)/gu, '$1 ');
+/** Words of a text, and with "+" before them two joined ones. */
+type Words = ReadonlySet<string>;
 
-function pairsOf(run: string): string {
-  const letters = [...run];
-  const pairs = letters.slice(1).map((letter, n) => letters[n] + letter);
-  return ` ${pairs.join(' ') || run} `;
-}
-
-/** Splits a text into words, and scripts without spaces into pairs of letters. */
-const wordsOf = (text: string): string[] =>
-  fold(text)
-    .replace(unspaced, pairsOf)
-    .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-
-/** Returns a predicate for a typed word. Long words, the last one and Asian letters match beginnings of words. */
-function matcherOf(typed: string, position: number, all: string[]): (words: string[]) => boolean {
-  const isBeginning = typed.length > 3 || position === all.length - 1 || typed.charCodeAt(0) >= 0xe00;
-  return (words) => words.some((word) => (isBeginning ? word.startsWith(typed) : word === typed));
-}
-
-interface Entry {
-  sound: Sound;
+interface Entry<Item> {
+  sound: Item;
   /** Folded title. */
   text: string;
-  title: string[];
-  /** Words of the title, the tags and the names of the category and its parent. */
-  labels: string[];
-  /** Words of the title, the tags and the description. */
-  own: string[];
-  all: string[];
+  title: Words;
+  /** Words of the title and the tags. */
+  labels: Words;
+  /** Words of title, tags and description. */
+  all: Words;
 }
 
-function entryOf(sound: Sound, categories: Category[]): Entry {
-  const filed = categories.find(({ slug }) => slug === sound.category);
-  const parent = categories.find(({ id }) => id === filed?.parent_id);
-  const names = [filed, parent].flatMap((category) => (category ? [category.name, category.slug] : []));
-  const title = wordsOf(sound.title);
-  const tags = wordsOf((sound.tags ?? []).join(' '));
-  const labels = [...title, ...tags, ...wordsOf(names.join(' '))];
-  const described = wordsOf(sound.description ?? '');
-  const own = [...title, ...tags, ...described];
-  return { sound, text: fold(sound.title), title, labels, own, all: [...labels, ...described] };
+/** Parts of a sound in the order of their importance. */
+const parts = ['title', 'labels', 'all'] as const;
+type Part = (typeof parts)[number];
+
+/** What is known about a word of the catalogue. */
+interface Known {
+  /** Number of sounds and categories that have it. */
+  count: number;
+  inDescriptionsOnly: boolean;
+}
+
+/** A word of a search. */
+interface SearchedWord {
+  typed: string;
+  /** As sounds have it. Undefined if no sound has the word. */
+  spelled?: string;
+  /** With its neighbours, because "lo fi" is also written "lofi". */
+  joined: string[];
+  isLast: boolean;
+  isWhole: boolean;
+  isBeginning: boolean;
+  slugs: ReadonlySet<string>;
+  slugsBeginning: ReadonlySet<string>;
+  share: number;
+  inDescriptionsOnly: boolean;
+}
+
+/** Length from which text inside of words of titles counts. */
+const minLettersInside = 4;
+const maxCategories = 20;
+const maxCorrections = 3;
+const maxTitleLetters = 400;
+
+const withJoined = (words: string[]) => [...words, ...joinedWords(words).map((word) => `+${word}`)];
+
+function entryOf<Item extends Sound>(sound: Item): Entry<Item> {
+  const title = withJoined(wordsOf(sound.title));
+  const labels = [...title, ...withJoined(wordsOf((sound.tags ?? []).join(' ')))];
+  const all = [...labels, ...withJoined(wordsOf(sound.description ?? ''))];
+  const text = fold(sound.title).slice(0, maxTitleLetters);
+  return { sound, text, title: new Set(title), labels: new Set(labels), all: new Set(all) };
+}
+
+const namesOf = ({ name, slug }: Category) => new Set(withJoined(wordsOf(`${name} ${slug}`)));
+
+const beginsIn = (words: Words, beginning: string) => [...words].some((word) => word.startsWith(beginning));
+
+/** Returns the words of the catalogue, without numbers and joined ones. */
+function vocabularyOf(entries: Entry<Sound>[], names: Words[]): Map<string, Known> {
+  const vocabulary = new Map<string, Known>();
+  const add = (word: string, inDescriptionsOnly: boolean) => {
+    if (/^[0-9+]/.test(word)) return;
+    const known = vocabulary.get(word) ?? { count: 0, inDescriptionsOnly: true };
+    known.count += 1;
+    known.inDescriptionsOnly &&= inDescriptionsOnly;
+    vocabulary.set(word, known);
+  };
+  for (const { all, labels } of entries) for (const word of all) add(word, !labels.has(word));
+  for (const words of names) for (const word of words) add(word, false);
+  return vocabulary;
+}
+
+/** Returns a text with words replaced. */
+function replaceWords(text: string, corrections: ReadonlyMap<string, string>): string {
+  const replaced = text
+    .trim()
+    .split(/\s+/)
+    .map((part) => {
+      const typed = wordsOf(part);
+      if (!typed.some((word) => corrections.has(word))) return part;
+      return typed.map((word) => corrections.get(word) ?? word).join(' ');
+    });
+  return replaced.join(' ');
 }
 
 /**
- * Finds sounds like the parameter `q` of GET /sounds, but does not correct words: titles that begin with the text, then
- * titles with all words, all words anywhere, titles that contain the text. Otherwise finds most words.
+ * Prepares the search of a copy, which finds and orders sounds like the parameter `q` of GET /sounds.
  * @param sounds in list order
+ * @param categories the visible ones
  */
-export function searchSounds(sounds: Sound[], categories: Category[], searched: string): Sound[] {
-  const text = fold(searched).trim();
-  if (text === '') return [];
-  const entries = sounds.map((sound) => entryOf(sound, categories));
-  const byTitle = [...entries].sort((a, b) => (a.text < b.text ? -1 : 1));
-  const terms = wordsOf(searched).map(matcherOf);
-  const withAll = (wanted: typeof terms) => [
-    ...entries.filter(({ title }) => wanted.every((matches) => matches(title))),
-    ...entries.filter(({ all }) => wanted.every((matches) => matches(all))),
-  ];
-  const soundsOf = (found: Entry[]) => [...new Set(found.map(({ sound }) => sound))];
+export function createSearch<Item extends Sound>(sounds: Item[], categories: Category[]) {
+  const entries = sounds.map(entryOf);
+  const byTitle = [...entries].sort((a, b) => Number(a.text > b.text) - Number(a.text < b.text));
+  const named = categories.map((category) => ({ category, words: namesOf(category) }));
+  const vocabulary = vocabularyOf(
+    entries,
+    named.map(({ words }) => words),
+  );
+  const allWords = new Set(
+    [...entries.map(({ all }) => all), ...named.map(({ words }) => words)].flatMap((set) => [...set]),
+  );
 
-  const found = soundsOf([
-    ...byTitle.filter((entry) => entry.text.startsWith(text)),
-    ...(terms.length > 0 ? withAll(terms) : []),
-    ...entries.filter((entry) => entry.text.includes(text)),
-  ]);
-  if (found.length > 0) return found;
-
-  // Leave out words of descriptions first, then frequent ones, so that the rarest word decides.
-  const known = terms
-    .filter((matches) => entries.some(({ all }) => matches(all)))
-    .map((matches) => ({
-      matches,
-      isInDescriptionsOnly: !entries.some(({ labels }) => matches(labels)),
-      count: entries.filter(({ own }) => matches(own)).length,
-    }))
-    .sort((a, b) => Number(a.isInDescriptionsOnly) - Number(b.isInDescriptionsOnly) || a.count - b.count)
-    .map(({ matches }) => matches);
-  while (known.length > 0) {
-    const fewer = soundsOf(withAll(known));
-    if (fewer.length > 0) return fewer;
-    known.pop();
+  /** Returns the categories with words in their names, and their children. None if more than 20 have them. */
+  function slugsNamed(matches: (words: Words) => boolean): Set<string> {
+    const found = named.filter(({ words }) => matches(words)).map(({ category }) => category.id);
+    if (found.length > maxCategories) return new Set();
+    const family = categories.filter(({ id, parent_id }) => found.includes(id) || found.includes(parent_id ?? ''));
+    return new Set(family.map(({ slug }) => slug));
   }
-  return [];
+
+  /**
+   * Adds to a word what the catalogue has in a spelling of it. A beginning counts for the last word, and for others only
+   * where the word itself is nowhere.
+   */
+  function lookUp(word: SearchedWord, spelled: string): SearchedWord {
+    const whole = [spelled, `+${spelled}`, ...word.joined];
+    const known = whole.flatMap((form) => vocabulary.get(form) ?? []);
+    const isWhole = whole.some((form) => allWords.has(form));
+    const mayBegin = word.isLast || !isWhole || isPair(spelled);
+    const longer = mayBegin ? [...vocabulary].filter(([other]) => other !== spelled && other.startsWith(spelled)) : [];
+    const isBeginning = mayBegin && beginsIn(allWords, spelled);
+    if (!isWhole && !isBeginning) return word;
+    const counted = known.length > 0 ? known : longer.map(([, one]) => one);
+    return {
+      ...word,
+      spelled,
+      isWhole,
+      isBeginning,
+      slugs: slugsNamed((words) => whole.some((form) => words.has(form))),
+      slugsBeginning: isBeginning ? slugsNamed((words) => beginsIn(words, spelled)) : new Set(),
+      share: Math.max(0, ...counted.map(({ count }) => count)) / Math.max(entries.length, 1),
+      inDescriptionsOnly: counted.length > 0 && counted.every(({ inDescriptionsOnly }) => inDescriptionsOnly),
+    };
+  }
+
+  function findWord(typed: string, place: number, all: string[]): SearchedWord {
+    const word: SearchedWord = {
+      typed,
+      joined: [
+        ...joinedWords(all.slice(Math.max(place - 1, 0), place + 1)),
+        ...joinedWords(all.slice(place, place + 2)),
+      ],
+      isLast: place === all.length - 1,
+      isWhole: false,
+      isBeginning: false,
+      slugs: new Set(),
+      slugsBeginning: new Set(),
+      share: 0,
+      inDescriptionsOnly: false,
+    };
+    const found = lookUp(word, typed);
+    const withoutE = typed.replace(/([aou])e/g, '$1'); // ü is also written ue
+    return found.spelled === undefined && withoutE !== typed ? lookUp(word, withoutE) : found;
+  }
+
+  /** Returns a text, in which the most similar words replace the three longest ones that no sound has. */
+  function correctedText(text: string, words: SearchedWord[]): string {
+    const misspelt = words.filter(({ spelled }) => spelled === undefined).map(({ typed }) => typed);
+    const longest = misspelt.sort((a, b) => b.length - a.length).slice(0, maxCorrections);
+    const known = [...vocabulary].filter(([, { inDescriptionsOnly }]) => !inDescriptionsOnly);
+    const candidates = known.map(([word, { count }]) => ({ word, count }));
+    const corrections = longest.flatMap((typed) => {
+      const correction = correctionOf(typed, candidates);
+      return correction === undefined ? [] : ([[typed, correction]] as const);
+    });
+    return replaceWords(text, new Map(corrections));
+  }
+
+  /** Tells whether a part of a sound has a word. */
+  function has({ sound, ...words }: Entry<Item>, word: SearchedWord, part: Part, withBeginnings: boolean): boolean {
+    const { spelled = '', joined, isWhole, isBeginning, slugs, slugsBeginning } = word;
+    const [own, category] = [words[part], sound.category ?? ''];
+    if (isWhole && [spelled, `+${spelled}`, ...joined].some((form) => own.has(form))) return true;
+    if (part !== 'title' && slugs.has(category)) return true;
+    if (!withBeginnings || !isBeginning) return false;
+    return beginsIn(own, spelled) || (part !== 'title' && slugsBeginning.has(category));
+  }
+
+  /** Returns sounds with all words, best first. Titles that begin with the typed text come before others. */
+  function ranked(words: SearchedWord[], typed?: string): Entry<Item>[] {
+    if (words.length === 0) return [];
+    const found = new Set<Entry<Item>>();
+    for (const part of parts) {
+      for (const withBeginnings of [false, true]) {
+        const matches = (entry: Entry<Item>) => words.every((word) => has(entry, word, part, withBeginnings));
+        if (part === 'title' && typed !== undefined)
+          for (const entry of byTitle) if (entry.text.startsWith(typed) && matches(entry)) found.add(entry);
+        for (const entry of entries) if (!found.has(entry) && matches(entry)) found.add(entry);
+      }
+    }
+    return [...found];
+  }
+
+  function asTyped(words: SearchedWord[], typed: string): Entry<Item>[] {
+    const isKnown = words.every(({ spelled }) => spelled !== undefined);
+    const found = isKnown ? ranked(words, typed) : [];
+    const inside = [...typed].length < minLettersInside ? [] : entries.filter(({ text }) => text.includes(typed));
+    return [...new Set([...found, ...inside])];
+  }
+
+  /** Finds sounds with as many of the rarest words as any sound has, at least half of them. */
+  function withMostWords(words: SearchedWord[], corrected: string[]) {
+    const known = words
+      .filter(({ spelled }) => spelled !== undefined)
+      .sort(
+        (a, b) =>
+          Number(corrected.includes(a.typed)) - Number(corrected.includes(b.typed)) ||
+          Number(a.inDescriptionsOnly) - Number(b.inDescriptionsOnly) ||
+          a.share - b.share,
+      );
+    const most = Math.min(known.length, words.length - 1);
+    for (let number = most; number >= Math.max(known.length / 2, 1); number--) {
+      const kept = known.slice(0, number);
+      const found = kept.some(({ share }) => share <= 0.5) ? ranked(kept) : [];
+      if (found.length > 0) return { found, kept: kept.map(({ typed }) => typed) };
+    }
+    return { found: [], kept: [] };
+  }
+
+  function findWords(typed: string): SearchedWord[] {
+    // Words of scripts without spaces are pairs of letters.
+    const maxWords = new TextEncoder().encode(typed).length > 2 * [...typed].length ? 12 : 6;
+    return wordsOf(typed).slice(0, maxWords).map(findWord);
+  }
+
+  return (searched: string): Found<Item> => {
+    const soundsOf = (found: Entry<Item>[]) => found.map(({ sound }) => sound);
+    const typed = fold(searched).trim();
+    const words = findWords(typed);
+    const exact = asTyped(words, typed);
+    if (exact.length > 0) return { data: soundsOf(exact) };
+
+    const correctedQ = correctedText(searched, words);
+    const spelled = fold(correctedQ).trim();
+    const spelledWords = findWords(spelled);
+    const similar = asTyped(spelledWords, spelled);
+    if (similar.length > 0) return { data: soundsOf(similar), corrected_q: correctedQ };
+
+    const typedWords = wordsOf(typed);
+    const corrected = wordsOf(spelled).filter((word) => !typedWords.includes(word));
+    const { found, kept } = withMostWords(spelledWords, corrected);
+    const isCorrected = kept.some((word) => corrected.includes(word));
+    return { data: soundsOf(found), ...(isCorrected && { corrected_q: correctedQ }) };
+  };
 }

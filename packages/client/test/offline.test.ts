@@ -30,9 +30,9 @@ test('the copy lists sounds, searches, and returns sections as the service does'
   expect(await offline.list(children)).toMatchObject(online.list);
   expect(idsOf(await offline.list({ category, featured: true, tags: ['wet'] }))).toEqual([ids[2]]);
   expect(await offline.list({ category: parent })).toEqual([]);
-  const found = (await offline.search('DAW')).filter((sound) => sound.category === category);
+  const found = (await offline.search('DAW')).data.filter((sound) => sound.category === category);
   expect(found.map(({ title }) => title)).toEqual(['Dawn in a tent', 'Café at dawn', 'Rain']);
-  expect(await offline.search(' ')).toEqual([]);
+  expect(await offline.search(' ')).toEqual({ data: [] });
   expect(own(online.home).map(({ slug }) => slug)).toEqual(slugs.toReversed());
   expect(own(await offline.home())).toMatchObject(own(online.home));
   expect(own(await offline.categories())).toMatchObject(own(online.tree));

@@ -30,7 +30,13 @@ test.for(Object.entries(failures))('a call survives an offlineStore that %s', as
   await plays.record(id);
   expect(await Array.fromAsync(favorites.list())).toMatchObject([{ sound_id: id }]);
   expect(await Array.fromAsync(history.list())).toMatchObject([{ sound_id: id, plays: 1 }]);
-  const reads = [offline.list(), offline.home(), offline.categories(), offline.search('bowl'), offline.favorites()];
+  const reads = [
+    offline.list(),
+    offline.home(),
+    offline.categories(),
+    offline.search('bowl').then(({ data }) => data),
+    offline.favorites(),
+  ];
   expect(await Promise.all(reads)).toEqual(reads.map(() => []));
   expect([await offline.get(id), await offline.syncedAt()]).toEqual([null, null]);
 

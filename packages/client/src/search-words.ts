@@ -1,0 +1,91 @@
+// Words of texts, as searches compare them. supabase/schemas/12_search_words.sql does the same.
+
+/** Hebrew points, Arabic vowel marks and tatweel, nukta. */
+const marks =
+  /[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0640\u064B-\u065F\u0670\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0CBC]/g;
+
+/** Tones before vowels, which keyboards of Thai and Lao allow. */
+const tonesFirst = /([\u0E48-\u0E4B\u0EC8-\u0ECB]+)([\u0E31\u0E34-\u0E3A\u0E47\u0E4D\u0EB1\u0EB4-\u0EBC\u0ECD]+)/g;
+
+/** Nasals before consonants in Devanagari. */
+const nasals = /[ङञणनम]्(?=[क-म])/g;
+
+/** Letters that are written in several ways, or that Unicode does not decompose. */
+const sameLetters: Record<string, string> = {
+  ...{ '\u0622': '\u0627', '\u0623': '\u0627', '\u0625': '\u0627', '\u0671': '\u0627', '\u0649': '\u064A' },
+  ...{ '\u06CC': '\u064A', '\u06A9': '\u0643', '\u0629': '\u0647', '\u0901': '\u0902', '♯': '#', '♭': 'b' },
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ı: 'i' },
+};
+const variants = new RegExp(`[${Object.keys(sameLetters).join('')}]`, 'g');
+
+const accents = /[\u0300-\u036F]/g;
+
+/** Zeros of scripts. Their other digits follow in Unicode. */
+const zeros = [...'٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀០᠐'];
+
+function asciiDigit(digit: string): string {
+  const valueAfter = (zero: string) => digit.charCodeAt(0) - zero.charCodeAt(0);
+  const zero = zeros.find((one) => valueAfter(one) >= 0 && valueAfter(one) < 10);
+  return zero === undefined ? digit : String(valueAfter(zero));
+}
+
+const foldLetters = (text: string) =>
+  text
+    .normalize('NFKC')
+    .replace(marks, '')
+    .replace(tonesFirst, '$2$1')
+    .replace(nasals, 'ं')
+    .replace(/\p{Nd}/gu, asciiDigit)
+    .normalize('NFD')
+    .replace(accents, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(variants, (letter) => sameLetters[letter] ?? letter);
+
+const isAscii = (text: string) => /^[ -~]*$/.test(text);
+
+/** Removes differences of spelling: "Schöne Straße" becomes "schone strasse", and "432Hz" becomes "432 hz". */
+export const fold = (text: string): string =>
+  (isAscii(text) ? text.toLowerCase() : foldLetters(text))
+    .replace(/([0-9])(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])/g, '$1 ')
+    .replace(/([a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=[0-9])/g, '$1 ');
+
+/** Runs of scripts without spaces, and of Hangul, whose particles join words. */
+const unspaced =
+  /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FA\u30FC-\u31FF\u3400-\u9FFF\uAC00-\uD7AF\u{20000}-\u{3FFFF}]+/gu;
+
+function pairsOf(run: string): string {
+  const letters = [...run];
+  const pairs = letters.slice(1).map((letter, n) => letters[n] + letter);
+  return ` ${pairs.join(' ') || run} `;
+}
+
+const article = /(^|[^\u0621-\u06D3])\u0627\u0644(?=[\u0621-\u06D3]{2})/g;
+
+const separators =
+  /[\s!-/:-@[-`{-\u00BF\u05BE\u060C\u061B\u061F\u06D4\u0964\u0965\u2000-\u206F\u3000-\u3004\u3008-\u303F\u30FB]+/;
+
+const maxLetters = 50;
+
+const cut = (word: string) => (word.length > maxLetters ? [...word].slice(0, maxLetters).join('') : word);
+
+/**
+ * Splits a text into folded words of at most 50 letters, and scripts without spaces into pairs of letters. Leaves out
+ * the Arabic article.
+ */
+export const wordsOf = (text: string): string[] =>
+  fold(text)
+    .replace(unspaced, pairsOf)
+    .replace(article, '$1')
+    .split(separators)
+    .filter((word) => word !== '')
+    .map(cut);
+
+/** Tells whether a word belongs to a script without spaces, so that it is a pair of letters. */
+export const isPair = (word: string): boolean => word.charCodeAt(0) >= 0xe00;
+
+/** Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". */
+export function joinedWords(words: string[]): string[] {
+  const pairs = words.slice(1).map((next, n) => [words[n] ?? '', next]);
+  return pairs.filter((pair) => !pair.some(isPair)).map((pair) => cut(pair.join('')));
+}

@@ -1,0 +1,256 @@
+-- Orders, filters and cursors of GET /sounds. Its search is in 53_search.sql.
+
+create type private.sound_query as (
+  category text, include_children boolean, featured boolean, search text, tag text[],
+  min_duration numeric, max_duration numeric, q text, ids uuid[], sort text, "limit" integer, cursor jsonb
+);
+
+-- Reads parameters from an object, because PostgREST reads an argument of a GET such as "in.(a)" as a filter. #>> also
+-- reads a JSON string, which some releases pass. Cuts values, because users may call it without the gateway.
+create function private.sound_query(filters jsonb) returns private.sound_query
+language plpgsql immutable set search_path = '' as $$
+declare
+  given constant jsonb := (filters #>> '{}')::jsonb;
+  -- Cuts lists before it reads them, because a million ids would take seconds.
+  ids constant jsonb := jsonb_path_query_array(given, '$.ids[0 to 99]');
+  tags constant jsonb := jsonb_path_query_array(given, '$.tag[0 to 9]');
+  asked private.sound_query := jsonb_populate_record(null::private.sound_query, given - '{ids,tag}'::text[]);
+begin
+  if jsonb_typeof(given -> 'ids') <> 'null' then
+    asked.ids := array(select left(id, 100)::uuid from jsonb_array_elements_text(ids) as id);
+  end if;
+  asked.tag := (
+    select array_agg(normalize(left(tag, 101), nfc)) from jsonb_array_elements_text(tags) as tag
+    where tag is not null
+  );
+  asked.category := left(asked.category, 101);
+  asked.search := nullif(left(asked.search, 100), '');
+  asked.q := nullif(left(asked.q, 100), '');
+  asked.limit := least(greatest(coalesce(asked.limit, 50), 1), 100);
+  return asked;
+end
+$$;
+
+-- Contains only the filters that are present, because Postgres uses no index for "$1 is null or …".
+create function private.filter_conditions(query private.sound_query, category_condition text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return concat_ws(' and ',
+    'sound.is_active',
+    case when query.category is not null then category_condition end,
+    case when query.featured is not null then 'sound.is_featured = ($1).featured' end,
+    case when query.search is not null then 'sound.search_title like private.like_pattern(($1).search)' end,
+    case when query.tag is not null then 'sound.tags @> ($1).tag' end,
+    case when query.min_duration is not null then 'sound.duration_sec >= ($1).min_duration' end,
+    case when query.max_duration is not null then 'sound.duration_sec <= ($1).max_duration' end
+  );
+end
+$$;
+comment on function private.filter_conditions is
+  'Returns the filters of a query as SQL about "sound", for statements whose first parameter is the query.';
+
+create function private.slugs_of(query private.sound_query) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  if query.category is null then
+    return null;
+  end if;
+  return private.category_family(query.category, coalesce(query.include_children, false));
+end
+$$;
+comment on function private.slugs_of is 'Returns the slugs of the categories of a query.';
+
+create type private.list_place as (key text, moment timestamptz);
+comment on type private.list_place is
+  'A place in a list: created_at of the last sound of a page, and what the list is ordered by before it (list_rank, '
+  'title or plays).';
+
+-- Finds a sound also if it was deleted. The key is null if no sound had this time. Clients may cut the fraction, so a
+-- full second means the last sound of that second in list order.
+create function private.place_in_list(moment timestamptz) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  is_full_second constant boolean := moment = date_trunc('second', moment);
+  latest constant timestamptz := moment + case when is_full_second then interval '999 ms' else '0' end;
+  place private.list_place;
+begin
+  with former_and_present as (
+    select created_at, list_rank from public.sounds
+    union all
+    select created_at, list_rank from private.former_positions
+  )
+  select list_rank, created_at into place from former_and_present
+    where created_at between moment and latest
+    order by created_at = moment desc, list_rank, created_at limit 1;
+  place.moment := coalesce(place.moment, moment);
+  return place;
+end
+$$;
+comment on function private.place_in_list is 'Returns the place of the sound whose created_at is the cursor.';
+
+-- Rejects cursors of other orders.
+create function private.place_in_order(query private.sound_query) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  given jsonb;
+  place private.list_place;
+begin
+  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
+  place := (given ->> 1, given ->> 2);
+  if given ->> 0 is distinct from query.sort or place.key is null or place.moment is null
+    or (query.sort = 'popular' and place.key::bigint < 0)
+  then
+    raise data_exception;
+  end if;
+  return place;
+exception
+  when data_exception then
+    raise exception 'The cursor belongs to another order. Send the next_cursor of a page with the same sort.'
+      using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
+end
+$$;
+comment on function private.place_in_order is 'Returns the place in the cursor of a list with a sort.';
+
+create function private.place_of(query private.sound_query) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when query.cursor is null then null
+    when query.sort is null then private.place_in_list((query.cursor #>> '{}')::timestamptz)
+    else private.place_in_order(query)
+  end;
+end
+$$;
+comment on function private.place_of is 'Returns the place in the cursor of a query. Null on the first page.';
+
+create function private.cursor_at(last_sound uuid, sort text) returns json
+language plpgsql stable set search_path = '' as $$
+declare
+  place private.list_place;
+begin
+  select
+      case sort when 'title' then search_title when 'popular' then coalesce(plays, 0)::text else '' end,
+      case sort when 'popular' then coalesce(popular.created_at, sound.created_at) else sound.created_at end
+    into place.key, place.moment
+    from public.sounds as sound left join private.popularity as popular on popular.sound_id = sound.id
+    where sound.id = last_sound;
+  if sort is null then
+    return to_json(private.iso_time(place.moment));
+  end if;
+  return to_json(encode(convert_to(jsonb_build_array(sort, place.key, place.moment)::text, 'UTF8'), 'hex'));
+end
+$$;
+comment on function private.cursor_at is 'Returns the cursor of the page that begins after a sound.';
+
+-- Statements with a category read one index range for each slug, and merge them.
+create function private.sorted_sounds(
+  query private.sound_query, condition text, place private.list_place, ordering text, max_rows integer
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  conditions constant text := private.filter_conditions(query, 'sound.category = slug') || ' and ' || condition;
+  ids uuid[];
+begin
+  if query.category is null then
+    execute format(
+      'select array(select id from public.sounds as sound where %s order by %s limit $4)', conditions, ordering)
+      into ids using query, place.key, place.moment, max_rows;
+  else
+    execute format($statement$
+      select array(
+        select id from unnest($5) as slug cross join lateral (
+          select id, list_rank, search_title, created_at from public.sounds as sound
+          where %1$s order by %2$s limit $4
+        ) as sound
+        order by %2$s limit $4
+      )$statement$, conditions, ordering)
+      into ids using query, place.key, place.moment, max_rows, private.slugs_of(query);
+  end if;
+  return ids;
+end
+$$;
+comment on function private.sorted_sounds is
+  'Returns the first sounds that pass the filters and a condition. Condition and order are SQL about "sound", in which '
+  '$2 is the key and $3 the moment of the place.';
+
+create function private.sounds_by_sort(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  ordering constant text := case query.sort
+    when 'title' then 'sound.search_title, sound.created_at'
+    when 'newest' then 'sound.created_at desc'
+    else 'sound.list_rank desc, sound.created_at desc'
+  end;
+  after_place constant text := case
+    when place.moment is null then 'true'
+    when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($2, $3)'
+    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($2::bigint, $3)'
+    else 'sound.created_at < $3'
+  end;
+begin
+  return private.sorted_sounds(query, after_place, place, ordering, max_rows);
+end
+$$;
+
+create function private.played_sounds(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  after_place constant text := case
+    when place.moment is null then 'true'
+    else '(popular.plays, popular.created_at) < ($3::bigint, $4)'
+  end;
+  ids uuid[];
+begin
+  execute format($statement$
+    select array(
+      select sound.id from private.popularity as popular join public.sounds as sound on sound.id = popular.sound_id
+      where %s and %s
+      order by popular.plays desc, popular.created_at desc limit $5
+    )$statement$, private.filter_conditions(query, 'sound.category = any ($2)'), after_place)
+    into ids using query, private.slugs_of(query), place.key, place.moment, max_rows;
+  return ids;
+end
+$$;
+
+create function private.unplayed_sounds(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  was_not_played constant text :=
+    'not exists (select from private.popularity as popular where popular.sound_id = sound.id)';
+  after_place constant text := case when place.moment is null then 'true' else 'sound.created_at < $3' end;
+begin
+  return private.sorted_sounds(
+    query, was_not_played || ' and ' || after_place, place, 'sound.created_at desc', max_rows);
+end
+$$;
+
+-- Lists sounds with plays, then the others, newest first. A place among these has the key 0.
+create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  ids uuid[] := '{}';
+begin
+  if place.key = '0' then
+    return private.unplayed_sounds(query, place, max_rows);
+  end if;
+  ids := private.played_sounds(query, place, max_rows);
+  return ids || private.unplayed_sounds(query, null, max_rows - cardinality(ids));
+end
+$$;
+
+create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  place constant private.list_place := private.place_of(query);
+  with_next constant integer := query.limit + 1; -- one more shows whether there is another page
+begin
+  ids := case query.sort
+    when 'popular' then private.sounds_by_popularity(query, place, with_next)
+    else private.sounds_by_sort(query, place, with_next)
+  end;
+  if cardinality(ids) > query.limit then
+    ids := ids[:query.limit];
+    next_cursor := private.cursor_at(ids[query.limit], query.sort);
+  end if;
+end
+$$;
+comment on function private.sounds_in_order is 'Returns a page of sounds without q, and the cursor of the next page.';

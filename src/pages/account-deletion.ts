@@ -3,7 +3,7 @@ import { Router } from 'express';
 import type { Context } from '../context.ts';
 import { rejectOtherMethods } from '../http/router.ts';
 import { inlinePageHeaders } from '../http/security-headers.ts';
-import { SharedAnswer } from '../http/shared-answer.ts';
+import { createSharedAnswer } from '../http/shared-answer.ts';
 
 /** Path of the page below the API. Its address is registered at stores, so it must not change. */
 const path: string = '/account-deletion';
@@ -18,7 +18,7 @@ const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => enti
 export function accountDeletionRouter({ config }: Context): Router {
   const file = readFileSync(`${import.meta.dirname}/account-deletion.html`, 'utf8');
   const html = file.replaceAll('{app}', escapeHtml(config.appName ?? 'this app'));
-  const answer = new SharedAnswer(Buffer.from(html), 'html');
+  const answer = createSharedAnswer(Buffer.from(html), 'html');
   const router = Router({ caseSensitive: true, strict: true });
   router.use(path, inlinePageHeaders(html));
   const page = router.route(path).get((req, res) => {

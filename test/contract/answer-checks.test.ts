@@ -12,25 +12,28 @@ const headers = {
   'x-ratelimit-limit': '60',
   'x-ratelimit-remaining': '59',
   'x-ratelimit-reset': '1782207060',
+  'x-service-time': '1782207000123',
 };
 const notFound = { error: { code: 'not_found', message: 'No.' } };
 
 test('the checks reject a response without its common parts, and find its credentials in a log', async () => {
   const complete: OutgoingHttpHeaders = { ...headers, 'content-type': 'application/json; charset=utf-8' };
-  let [sent, body]: [OutgoingHttpHeaders, object] = [complete, notFound];
+  const rejection: OutgoingHttpHeaders = { ...complete, 'x-error-reason': 'no_such_path' };
+  let [sent, body]: [OutgoingHttpHeaders, object] = [rejection, notFound];
   const server = createServer((req, res) => {
     res.writeHead(req.url?.endsWith('/nope') ? 404 : 200, sent).end(JSON.stringify(body));
   });
   const { port, close } = await listen(server);
   const api = apiAt(`http://127.0.0.1:${port}/api/v1`);
   await api.get('/nope');
-  for (const name of Object.keys(complete)) {
-    sent = { ...complete, [name]: [] };
+  for (const name of Object.keys(rejection)) {
+    sent = { ...rejection, [name]: [] };
     await expect(api.get('/nope'), name).rejects.toThrow(/undefined/);
   }
-  sent = complete;
+  sent = rejection;
   body = { error: { code: 'unknown', message: 'No.' } };
   await expect(api.get('/nope')).rejects.toThrow(/to deeply equal/);
+  sent = complete;
   body = { data: [{}] };
   await expect(api.get('/categories')).rejects.toThrow(/to deeply equal \[\]/);
 

@@ -90,7 +90,7 @@ describe('GET /me/export', () => {
     const running: ServerResponse[] = [];
     const hold: RequestListener = (_req, res) => {
       running.push(res.writeHead(200, json));
-      res.write('{');
+      res.write('{"profile":');
     };
     await withSupabase(hold, async (_api, { arrived, url }) => {
       const [mine, other] = [token(), token(randomUUID())];
@@ -99,9 +99,9 @@ describe('GET /me/export', () => {
       exports.push(exportAt(url, other));
       const callers = () => running.map(({ req }) => req.headers.authorization);
       await expect.poll(callers).toEqual([`Bearer ${await mine}`, `Bearer ${await other}`]);
-      running[0]?.end('}');
+      running[0]?.end('null}');
       await expect.poll(() => running.length).toBe(3);
-      for (const res of running.slice(1)) res.end('}');
+      for (const res of running.slice(1)) res.end('null}');
       expect((await Promise.all(exports)).map(({ status }) => status)).toEqual([200, 200, 200]);
     });
   });

@@ -16,9 +16,10 @@ const codeOfStatus: Record<number, string> = {
   500: 'server_error',
 };
 
-/** Expects the common parts of all responses: request id, rate-limit headers, and JSON or no body. */
+/** Expects the common parts of all responses: request id, clock, rate-limit headers, and JSON or no body. */
 export function expectCommonParts({ status, headers, text, body }: Response) {
   expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,128}$/);
+  expect(headers['x-service-time'], `X-Service-Time of a ${status}`).toMatch(/^\d+$/);
   for (const name of ['limit', 'remaining', 'reset']) {
     expect(headers[`x-ratelimit-${name}`], `X-RateLimit-${name} of a ${status}`).toMatch(/^\d+$/);
   }

@@ -2676,10 +2676,13 @@ declare
   tiers constant private.search_tier[] := private.search_tiers(words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   head constant private.list_place := private.head_of_list(words);
+  number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
+  is_one_common_word constant boolean :=
+    cardinality(words) = 1 and words[1].share * number_of_sounds > max_sorted;
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if head.moment is null then
+  if head.moment is null and not is_one_common_word then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $5', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then

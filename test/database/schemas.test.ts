@@ -36,6 +36,38 @@ test('src/supabase/database.types.ts equals the output of npm run types', async 
   expect(await databaseTypes(databaseUrl)).toBe(await readFile('src/supabase/database.types.ts', 'utf8'));
 });
 
+/** Matches what deepens the nesting of SQL or ends it. The steps of a `with` stand beside each other. */
+const nesting =
+  /\bend (?:if|loop|case)\b|\b(?:end|if|loop|case|begin)\b|(?:\bas (?:not )?(?:materialized )?)?\(\s*(?:select|with|insert|update|delete)\b|[()]/g;
+
+/** Returns the deepest nesting of queries in parentheses, loops, `if` and `case` in a schema file. */
+function depthOf(source: string): number {
+  const code = source
+    .replace(/--.*|'(?:[^']|'')*'/g, '')
+    .replace(/\b(?:create (?:or replace )?\w+|drop \w+) if (?:not )?exists/g, '');
+  const open: number[] = [];
+  let deepest = 0;
+  for (const [token] of code.matchAll(nesting)) {
+    if (token.startsWith('end') || token === ')') open.pop();
+    else open.push(/^(?:\(|begin$|as )\s*$|^as /.test(token) || token === 'begin' ? 0 : 1);
+    deepest = Math.max(
+      deepest,
+      open.reduce((sum, level) => sum + level, 0),
+    );
+  }
+  expect(open).toEqual([]);
+  return deepest;
+}
+
+test('lines of the schema files have at most 120 characters, and three levels of nesting', () => {
+  for (const path of globSync('supabase/schemas/*.sql')) {
+    const source = readFileSync(path, 'utf8');
+    expect([path, source.split('\n').filter((line) => line.length > 120)]).toEqual([path, []]);
+    expect([path, depthOf(source)]).toEqual([path, Math.min(depthOf(source), 3)]);
+  }
+  expect(depthOf('select (select case when a then (select (select 1)) end)')).toBe(4);
+});
+
 test('no schema file selects all columns of a table of Supabase, which has others in a project', () => {
   const files = globSync('supabase/schemas/*.sql').map((path) => readFileSync(path, 'utf8'));
   const all =

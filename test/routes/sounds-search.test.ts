@@ -97,6 +97,26 @@ test('GET /sounds?search= finds parts of titles literally, ignoring case and acc
   }
 });
 
+test('a tag and a filter by it match in both forms of Unicode', async ({ app, sql }) => {
+  const tag = `${word()} é`;
+  const category = await addTitles(sql, ['Apart', 'Composed']);
+  for (const [title, form] of [
+    ['Apart', 'NFD'],
+    ['Composed', 'NFC'],
+  ] as const)
+    await sql`update public.sounds set tags = ${[tag.normalize(form)]} where category = ${category} and title = ${title}`;
+  for (const form of ['NFC', 'NFD']) expect(await find(app, { tag: tag.normalize(form) })).toHaveLength(2);
+});
+
+test('GET /sounds?sort=title pages through titles of letters that fold to many', async ({ app, sql }) => {
+  const titles = ['a', 'b', 'c'].map((end) => '\uFDFA'.repeat(199) + end);
+  const category = await addTitles(sql, titles);
+  const query = { category, sort: 'title', limit: 2 };
+  const first = await readPage(app, query);
+  const second = await readPage(app, { ...query, cursor: first.next_cursor });
+  expect([first.data.length, second.data.length, second.next_cursor]).toEqual([2, 1, null]);
+});
+
 describe('GET /sounds?q=', () => {
   test('ranks starts of titles first, then titles, tags and descriptions', async ({ app, sql }) => {
     const titles = ['Wind', 'Large singing bowls', 'Bowl of soup', 'Ocean', 'Hidden bowl'];

@@ -73,7 +73,8 @@ function storesOf({ store, offlineStore }: Options) {
 export function createSounds(options: Options) {
   const url = addressOf(options.url);
   const { store, copies } = storesOf(options);
-  const waiting = { timeLimitMs: 60_000, ...options, service: createService() };
+  const { timeLimitMs = 60_000, onWait } = options;
+  const waiting = { timeLimitMs, onWait, service: createService() };
   const { follow, found, ...currentUser } = createCurrentUser(() => session.load());
   const forgetCopies = (user: User) => data.forgetCopies(user).catch(() => {});
   const onSession = (event: SessionEvent) => {

@@ -55,7 +55,8 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
     .on('clientError', rejectMalformed)
     .on('checkExpectation', rejectExpectation)
     .setTimeout(stalledMs, (socket) => {
-      if (responses.get(socket)?.headersSent) socket.destroy();
+      // A client that sends further requests without reading has unsent bytes of the earlier responses.
+      if (responses.get(socket)?.headersSent || socket.writableLength > 0) socket.destroy();
       else socket.setTimeout(stalledMs); // a handler is running, or Node waits for the headers
     });
 }

@@ -2371,7 +2371,8 @@ comment on function private.slugs_named is
   'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
 
 create function private.look_up(word private.search_word, spelled text) returns private.search_word
-language plpgsql stable set search_path = '' set plan_cache_mode = force_generic_plan as $$
+language plpgsql stable
+set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   whole constant text[] := array[spelled, '+' || spelled] || word.joined;
   whole_query constant tsquery := array_to_string(array(select quote_literal(form) from unnest(whole) as form), '|');

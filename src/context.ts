@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { type Apple, appleAddress, createApple } from './apple/apple.ts';
 import type { Config } from './config/config.ts';
 import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
@@ -24,6 +25,8 @@ export interface Context {
   /** Null unless METRICS_PORT is set. */
   readonly metrics: Metrics | null;
   readonly auth: Auth;
+  /** Null unless the settings of Apple are set. */
+  readonly apple: Apple | null;
   readonly data: Data;
   readonly files: Files;
   /** Null unless REDIS_URL is set. */
@@ -43,8 +46,11 @@ export interface Context {
   close(graceMs?: number): Promise<void>;
 }
 
-/** Creates the dependencies of the app, without any call to Supabase. */
-export function createContext(config: Config, log: Logger = createLogger(config)): Context {
+/**
+ * Creates the dependencies of the app, without any call to Supabase.
+ * @param apple address of Apple, which development and tests replace
+ */
+export function createContext(config: Config, log: Logger = createLogger(config), apple = appleAddress): Context {
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
   const clients = createClients(config, upstream.fetch);
@@ -56,6 +62,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     log,
     metrics,
     auth: createAuth(config, upstream.fetch),
+    apple: createApple(config, apple),
     data,
     files: createFiles(config, clients),
     redis,

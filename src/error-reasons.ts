@@ -68,6 +68,10 @@ export const reasonsOfCode = {
       what: 'The operator has switched off sign-up.',
       fix: 'Hide the sign-up form: `GET /config` says whether it is on.',
     },
+    apple_disabled: {
+      what: 'The operator has not set up the revocation of tokens at Apple.',
+      fix: 'Delete the account all the same, and tell the user how to stop using Apple for the app in the settings of the phone.',
+    },
   },
   unauthorized: {
     token_invalid: {
@@ -87,8 +91,8 @@ export const reasonsOfCode = {
       fix: 'Offer the other ways to sign in: `GET /config` names them.',
     },
     code_invalid: {
-      what: 'The mailed code is wrong, used or expired.',
-      fix: 'Let the user correct it, or mail a new one.',
+      what: 'The mailed code, or the authorization code of Apple, is wrong, used or expired.',
+      fix: 'Let the user correct it, or mail a new one. Of Apple: delete the account all the same.',
     },
     id_token_refused: {
       what: 'The ID token, its nonce or its issuer is not accepted.',

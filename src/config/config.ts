@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { orElse } from '../shared/or-else.ts';
 import { origin, projectAddress } from './addresses.ts';
+import { appleClientIds, appleId, applePrivateKey, incompleteApple } from './apple.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 /** Identity providers, by their names in Supabase Auth. */
@@ -105,6 +106,14 @@ const budget = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback)
 
 type Read = <S extends z.ZodType>(variable: string, schema: S) => z.output<S>;
 
+/** Returns how the gateway signs in at Apple, to revoke tokens. Null if it does not; loadConfig rejects a part. */
+function appleSettings(read: Read) {
+  const teamId = read('APPLE_TEAM_ID', appleId);
+  const keyId = read('APPLE_KEY_ID', appleId);
+  const clientIds = read('APPLE_CLIENT_IDS', appleClientIds);
+  return teamId && keyId && clientIds ? { teamId, keyId, clientIds } : null;
+}
+
 /** Returns all settings, each with its variable and its validation. An absent variable is undefined. */
 function settings(read: Read) {
   const url = read('SUPABASE_URL', projectAddress);
@@ -135,6 +144,8 @@ function settings(read: Read) {
     /** Name of the app on the page that deletes an account. If null, the page says "this app". */
     appName: read('APP_NAME', z.string().max(60, 'must have at most 60 characters').optional()) ?? null,
     idTokenProviders: read('ID_TOKEN_PROVIDERS', list(idTokenProvider, 'google,apple')),
+    /** Null unless the gateway revokes tokens at Apple. `clientIds` has at least one. */
+    apple: appleSettings(read),
     /** Web origins that may call from a browser. If empty, CORS is off. */
     corsOrigins: read('CORS_ORIGINS', list(origin, '')),
     supabase: {
@@ -151,6 +162,8 @@ function settings(read: Read) {
       supabaseJwtSecret: read('SUPABASE_JWT_SECRET', jwtSecretOf(url).optional()) ?? null,
       /** May contain a password. If null, each process counts rate limits by itself. */
       redisUrl: read('REDIS_URL', redisAddress.optional()) ?? null,
+      /** PEM. Null exactly if `apple` is null. */
+      applePrivateKey: read('APPLE_PRIVATE_KEY', applePrivateKey) ?? null,
     },
   };
 }
@@ -182,6 +195,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     for (const { message } of error?.issues ?? []) problems.push(`${variable} ${message}.`);
     return data as z.output<typeof schema>;
   });
+  problems.push(...incompleteApple(env));
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   const present = Object.keys(env).filter((name) => env[name]?.trim());
   return { ...config, unknownVariables: unknownVariables(present, variableNames()) };

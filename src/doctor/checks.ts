@@ -1,4 +1,5 @@
 import { apiKeys, reads } from './api.ts';
+import { revocation } from './apple.ts';
 import { mailedCodes, manualLinking, oauthServer, web3 } from './auth-switches.ts';
 import { customers, exposedSchemas, migrations, privateSchema, rowSecurity, triggers, upkeep } from './database.ts';
 import { environment, redis } from './environment.ts';
@@ -41,6 +42,7 @@ export const checks: readonly Check[] = [
   addressForwarding,
   readReplica,
   redis,
+  revocation,
   readiness,
   gatewayClock,
   https,

@@ -69,8 +69,11 @@ interface Report {
   has_accounts_without_customer: boolean;
 }
 
-/** Creates the state of one run: its clients, its results so far, and the objects that it must remove. */
-export function createRun(config: Config, gateway: URL | null) {
+/**
+ * Creates the state of one run: its clients, its results so far, and the objects that it must remove.
+ * @param appleUrl address of Apple, which tests replace
+ */
+export function createRun(config: Config, gateway: URL | null, appleUrl?: string) {
   const { url, publishableKey } = config.supabase;
   const secretKey = config.secrets.supabaseSecretKey;
   // Creates the context of a gateway without Redis, metrics and proxies.
@@ -84,6 +87,7 @@ export function createRun(config: Config, gateway: URL | null) {
       secrets: { ...config.secrets, redisUrl: null },
     },
     pino({ level: 'silent' }),
+    appleUrl,
   );
   let server: Server | undefined;
   const deferred: { what: string; remove: () => Promise<void> }[] = [];
@@ -98,6 +102,7 @@ export function createRun(config: Config, gateway: URL | null) {
     config,
     gateway,
     auth: context.auth,
+    apple: context.apple,
     files: context.files,
     verify: context.verify,
     account: { id: '', email: `${randomUUID()}@doctor.invalid`, password: randomBytes(24).toString('base64url') },

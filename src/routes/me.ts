@@ -1,13 +1,33 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { notFound } from '../errors.ts';
+import { ApiError, notFound } from '../errors.ts';
 import { AccountExport } from '../model/account-export.ts';
 import { type Caller, requireRecentSignIn } from '../model/caller.ts';
 import { Customer, CustomerChanges, Profile } from '../model/customer.ts';
+import { body, exactText, optional } from '../model/fields.ts';
 
 const AuthVia = z
   .enum(['jwt', 'api_key'])
   .meta({ id: 'AuthVia', description: 'The kind of credential in the request.' });
+
+const AppleRevocationRequest = body({
+  authorization_code: exactText(1024).meta({
+    description: 'The `authorizationCode` of a sign-in with Apple, which is valid once and for five minutes.',
+    examples: ['c1f2e3.0.nrtw.AbCdEf'],
+  }),
+  client_id: optional(exactText(255)).meta({
+    description: 'The Services ID, if the code was made on Android or the web. Default: the bundle id of the app.',
+    examples: ['com.example.sounds'],
+  }),
+  redirect_uri: optional(exactText(2048)).meta({
+    description: 'The redirect URI that the code was made with, if it was made with one.',
+    examples: ['https://example.com/apple'],
+  }),
+}).meta({ id: 'AppleRevocationRequest' });
+
+/** Returns the 400 for a request that cannot be fulfilled for this account or client. */
+const notRevocable = (message: string, options: { field?: string; reason?: 'apple_disabled' } = {}) =>
+  new ApiError('invalid_request', message, options);
 
 /** Returns the profile from the token, for the rare account without a customer record. */
 function profileOf(caller: Caller): z.input<typeof Profile> {
@@ -38,6 +58,30 @@ export const meEndpoints = [
     handle: async ({ context, caller }) => {
       requireRecentSignIn(caller, 'delete the account');
       await context.auth.deleteAccount(caller);
+    },
+  }),
+
+  endpoint('revokeApple', 'POST /me/apple/revocation', {
+    summary: 'Revoke the tokens at Apple',
+    description:
+      'Call it right before `DELETE /me`, for an account that was made with Apple: the App Store requires that the ' +
+      'tokens are revoked. Then delete the account, whatever the response is. A used or expired code, and one of ' +
+      'another Apple account, get 401 `code_invalid`. This needs a sign-in within the last 15 minutes, as ' +
+      '`DELETE /me`. API keys get 401 here.',
+    guard: 'user',
+    body: AppleRevocationRequest,
+    handle: async ({ context: { apple, auth }, caller, body: { authorization_code, client_id, redirect_uri } }) => {
+      requireRecentSignIn(caller, 'delete the account');
+      if (apple === null)
+        throw notRevocable('The revocation at Apple is not set up. Delete the account all the same.', {
+          reason: 'apple_disabled',
+        });
+      const clientId = client_id ?? apple.clientIds[0] ?? '';
+      if (!apple.clientIds.includes(clientId))
+        throw notRevocable('client_id: is not a client of this service.', { field: 'client_id' });
+      const appleIds = await auth.appleIds(caller);
+      if (appleIds.length === 0) throw notRevocable('The account has no identity of Apple. Delete the account.');
+      await apple.revoke({ code: authorization_code, clientId, redirectUri: redirect_uri }, appleIds);
     },
   }),
 

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { localKeys } from '@sounds-service/local-supabase/keys';
@@ -35,6 +36,7 @@ test('only the address and the keys of the project are required, and empty value
     passwordCallsAtOnce: 8,
     idTokenProviders: ['google', 'apple'],
     imageTransformations: false,
+    apple: null,
     corsOrigins: [],
     supabase: {
       url: 'https://project.supabase.co',
@@ -42,7 +44,7 @@ test('only the address and the keys of the project are required, and empty value
       readUrl: null,
       publishableKey: 'sb_publishable_x',
     },
-    secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null, redisUrl: null },
+    secrets: { supabaseSecretKey: 'sb_secret_x', supabaseJwtSecret: null, redisUrl: null, applePrivateKey: null },
     unknownVariables: [],
   });
   expect(loadConfig({ ...required, PORT: '', TRUST_PROXY: ' ', SUPABASE_JWT_SECRET: '' })).toEqual(
@@ -166,6 +168,37 @@ test('a value of the wrong kind is reported with the fix, and without a password
     expect(errorOf({ [variable]: value }).message).toMatch(message);
   const REDIS_URL = 'redis://:hush%25zz@localhost';
   expect(loadConfig({ ...required, REDIS_URL }).secrets.redisUrl).toBe(REDIS_URL);
+});
+
+test('the settings of Apple are all set, or none, and the key is one for ES256', () => {
+  const pemOf = (namedCurve: string) =>
+    generateKeyPairSync('ec', { namedCurve }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
+  const key = pemOf('P-256');
+  const apple = {
+    APPLE_TEAM_ID: 'TEAM567890',
+    APPLE_KEY_ID: 'KEY4567890',
+    APPLE_PRIVATE_KEY: key,
+    APPLE_CLIENT_IDS: 'com.example.sounds, com.example.web',
+  };
+  const config = loadConfig({ ...required, ...apple });
+  const clientIds = ['com.example.sounds', 'com.example.web'];
+  expect(config.apple).toEqual({ teamId: 'TEAM567890', keyId: 'KEY4567890', clientIds });
+  for (const APPLE_PRIVATE_KEY of [key, key.replaceAll('\n', '\\n')])
+    expect(loadConfig({ ...required, ...apple, APPLE_PRIVATE_KEY }).secrets.applePrivateKey).toBe(key);
+  expect(errorOf({ ...apple, APPLE_KEY_ID: ' ', APPLE_CLIENT_IDS: undefined }).message).toBe(
+    ['APPLE_KEY_ID', 'APPLE_CLIENT_IDS']
+      .map(
+        (name) =>
+          `${name} must be set, because others of Apple are: set ${Object.keys(apple).join(', ')}, or none of them.`,
+      )
+      .join('\n'),
+  );
+  for (const APPLE_PRIVATE_KEY of ['hush', pemOf('P-384'), key.slice(0, 90)])
+    expect(errorOf({ ...apple, APPLE_PRIVATE_KEY }).message).toBe(
+      'APPLE_PRIVATE_KEY must be the text of the .p8 file from the Apple developer account.',
+    );
+  expect(errorOf({ ...apple, APPLE_CLIENT_IDS: ',' }).message).toMatch(/^APPLE_CLIENT_IDS must be a comma-separated/);
+  expect(errorOf({ ...apple, APPLE_TEAM_ID: 'My Team' }).message).toMatch(/^APPLE_TEAM_ID must be the 10 capital/);
 });
 
 test('variables that begin like known ones, but are not read, are listed', () => {

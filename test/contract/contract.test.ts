@@ -30,6 +30,7 @@ const needed = <T>(context: TestContext, thing: T | null, remedy: string): T => 
 const remedies = {
   idToken: 'Only the embedded Supabase accepts ID tokens made by tests.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
+  appleCode: 'Only the small Apple of the tests makes authorization codes.',
   newAccount: 'New accounts need a project that does not confirm addresses.',
   apiKey: 'Set TEST_API_KEY to an API key of the account of TEST_EMAIL.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY to a revoked API key of that account.',
@@ -82,7 +83,7 @@ const endpoints = `
   post /plays bearer, get /history bearer revalidate, delete /history bearer, delete /history/{soundId} bearer,
   get /progress bearer revalidate, put /progress bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
-  delete /me user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
+  delete /me user, post /me/apple/revocation user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
   get /me/sessions user, delete /me/sessions user, delete /me/sessions/{id} user,
   get /home bearer shared, get /categories optional shared,
   get /catalogue/changes bearer shared`;

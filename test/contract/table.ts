@@ -20,7 +20,7 @@ interface Row {
   /** Makes a valid request. Default: the body. Returns null if the deployment offers no way to make one. */
   valid?: (target: Target) => Request | null | Promise<Request | null>;
   /** Remedy to print if there is no valid request. */
-  remedy?: 'recoveryCode' | 'newAccount';
+  remedy?: 'recoveryCode' | 'newAccount' | 'appleCode';
   /** Values that get 400, by field. They are not encoded in a query, so that `1&limit=2` repeats the limit. */
   invalid?: Record<string, unknown[]>;
 }
@@ -188,6 +188,12 @@ const rows: Record<string, Row> = {
     invalid: { sound_id: [undefined, null, 'x', 5, [id]] },
   },
   deleteAccount: { remedy: 'newAccount', valid: ofNewAccount(({ access_token: token }) => ({ token })) },
+  revokeApple: {
+    body: { authorization_code: 'x' },
+    remedy: 'appleCode',
+    valid: ({ appleRevocation }) => appleRevocation?.() ?? null,
+    invalid: { authorization_code: [undefined, '', 5, 'x'.repeat(1025)], client_id: [5], redirect_uri: [5] },
+  },
   endOtherSessions: { remedy: 'newAccount', valid: ofNewAccount(({ access_token: token }) => ({ token })) },
   endSession: {
     remedy: 'newAccount',

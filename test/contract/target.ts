@@ -1,7 +1,9 @@
 import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
+import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
+import { appleEnv } from '../support/apple.ts';
 import { addSound } from '../support/catalogue.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codeSentTo } from '../support/mail.ts';
@@ -56,6 +58,7 @@ async function remoteTarget(url: string): Promise<Target> {
     soundId: list.body.data[0]?.id ?? '',
     recoveryCode: null,
     idToken: null,
+    appleRevocation: null,
     apiKey: env['TEST_API_KEY'] ?? null,
     revokedApiKey: env['TEST_REVOKED_API_KEY'] ?? null,
     close: async () => {},
@@ -65,7 +68,8 @@ async function remoteTarget(url: string): Promise<Target> {
 /** Starts a gateway in front of the Supabase of this test run. */
 async function localTarget() {
   const { databaseUrl, embedded, mailUrl } = inject('stack');
-  const { url, close } = await startGateway();
+  const apple = await startSmallApple();
+  const { url, close } = await startGateway(appleEnv(apple), apple.url);
   const api = apiAt(url);
   const accounts = accountsAt(api, { owner: await makeAccount(api), other: await makeAccount(api) });
   const sql = postgres(databaseUrl, { max: 1 });
@@ -79,6 +83,13 @@ async function localTarget() {
     await api.post('/auth/recover').send({ email }).expect(200);
     return codeSentTo(mailUrl ?? '', email);
   };
+  /** Signs in with Apple. Returns a request to revoke the token of this user. */
+  const appleRevocation = async () => {
+    const email = newEmail();
+    const id_token = await makeIdToken({ provider: 'apple', email });
+    const { body } = await api.post('/auth/oauth/apple').send({ id_token }).expect(200);
+    return { token: String(body.data.access_token), body: { authorization_code: `dev-${email}` } };
+  };
   return {
     url,
     api,
@@ -87,9 +98,13 @@ async function localTarget() {
     recoveryCode: mailUrl ? recoveryCode : null,
     // A real project trusts only Google and Apple.
     idToken: embedded ? (provider: 'google' | 'apple') => makeIdToken({ provider, email: newEmail() }) : null,
+    appleRevocation: embedded ? appleRevocation : null,
     apiKey,
     revokedApiKey,
-    close,
+    close: async () => {
+      await close();
+      apple.close();
+    },
   };
 }
 

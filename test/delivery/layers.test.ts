@@ -5,21 +5,22 @@ import { expect, test } from 'vitest';
 /** Parts of a folder from top to bottom, and the parts that each may import. "*" are the files without a line. */
 const layers: Record<string, string> = {
   src: `
-    doctor/      doctor/ app.ts routes/ openapi/ pages/ http/ endpoint.ts context.ts supabase/ limits/ model/ shared/ config/ *
-    server.ts            app.ts routes/ openapi/ pages/ http/ endpoint.ts context.ts supabase/ limits/ model/ shared/ config/ *
-    app.ts                      routes/ openapi/ pages/ http/ endpoint.ts context.ts supabase/ limits/ model/ shared/ config/ *
-    routes/                                                   endpoint.ts context.ts supabase/         model/ shared/ config/ *
-    openapi/                            openapi/        http/ endpoint.ts context.ts                   model/ shared/ config/ *
-    pages/                                              http/             context.ts                          shared/ config/ *
-    http/                                               http/ endpoint.ts context.ts           limits/ model/ shared/ config/ *
-    endpoint.ts                                                           context.ts           limits/ model/ shared/ config/ *
-    context.ts                                                                       supabase/ limits/ model/ shared/ config/ *
-    supabase/                                                                        supabase/         model/ shared/ config/ *
-    limits/                                                                                    limits/ model/ shared/ config/ *
-    model/                                                                                             model/ shared/ config/ *
-    shared/                                                                                                   shared/ config/ *
-    config/                                                                                                   shared/ config/ *
-    *                                                                                                                         *`,
+    doctor/      doctor/ app.ts routes/ openapi/ pages/ http/ endpoint.ts context.ts apple/ supabase/ limits/ model/ shared/ config/ *
+    server.ts            app.ts routes/ openapi/ pages/ http/ endpoint.ts context.ts apple/ supabase/ limits/ model/ shared/ config/ *
+    app.ts                      routes/ openapi/ pages/ http/ endpoint.ts context.ts apple/ supabase/ limits/ model/ shared/ config/ *
+    routes/                                                   endpoint.ts context.ts apple/ supabase/         model/ shared/ config/ *
+    openapi/                            openapi/        http/ endpoint.ts context.ts                          model/ shared/ config/ *
+    pages/                                              http/             context.ts                                 shared/ config/ *
+    http/                                               http/ endpoint.ts context.ts                  limits/ model/ shared/ config/ *
+    endpoint.ts                                                           context.ts                  limits/ model/ shared/ config/ *
+    context.ts                                                                       apple/ supabase/ limits/ model/ shared/ config/ *
+    apple/                                                                           apple/                   model/ shared/ config/ *
+    supabase/                                                                               supabase/         model/ shared/ config/ *
+    limits/                                                                                           limits/ model/ shared/ config/ *
+    model/                                                                                                    model/ shared/ config/ *
+    shared/                                                                                                          shared/ config/ *
+    config/                                                                                                          shared/ config/ *
+    *                                                                                                                                *`,
   'tools/catalogue': `
     test/        test/ * export/ apply/ plan/ identify/ read/ project/ shared/
     *                  * export/ apply/ plan/ identify/ read/ project/ shared/

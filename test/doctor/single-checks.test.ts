@@ -1,19 +1,22 @@
+import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { expect, inject, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
+import { revocation } from '../../src/doctor/apple.ts';
 import { redis, environment as variables } from '../../src/doctor/environment.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
+import { appleEnv } from '../support/apple.ts';
 import { startNetwork } from '../support/network.ts';
 import { startRedis } from '../support/redis.ts';
 import { environment } from '../support/server-process.ts';
 
 /** Runs one check with these settings. Returns its result or its error. */
-async function execute({ execute }: typeof redis, settings: Record<string, string> = {}) {
-  const run = createRun(loadConfig({ ...environment(), ...settings }), null);
+async function execute({ execute }: typeof redis, settings: Record<string, string> = {}, apple?: string) {
+  const run = createRun(loadConfig({ ...environment(), ...settings }), null, apple);
   try {
     return await execute(run);
   } catch (error) {
-    return String(error);
+    return error instanceof AggregateError ? error.errors.map(String).join('\n') : String(error);
   } finally {
     await run.close();
   }
@@ -53,4 +56,16 @@ test('the doctor reports that no replica answers reads', async () => {
   expect(await diagnose(behind.url)).toContain('It is 95 s behind');
   const old = await startNetwork(inject('stack').apiUrl, () => ({ status: 404, body: '{}' }));
   expect(await diagnose(old.url)).toContain('It does not have all migrations yet');
+});
+
+test('the doctor asks Apple for each client, and names the settings that it rejects', async () => {
+  const apple = await startSmallApple();
+  const diagnose = (changes = {}) => execute(revocation, { ...appleEnv(apple), ...changes }, apple.url);
+  expect(await execute(revocation)).toContain('APPLE_TEAM_ID is not set');
+  expect(await diagnose()).toBe('Apple accepts the key for com.example.sounds, com.example.web.');
+  const other = await diagnose({ APPLE_CLIENT_IDS: 'com.example.sounds,com.example.other' });
+  expect(other).toBe('Error: Apple does not accept the client com.example.other: invalid_client.');
+  expect((await diagnose({ APPLE_KEY_ID: 'OTHERKEY90' })).split('\n')).toHaveLength(2);
+  apple.close();
+  expect(await diagnose()).toMatch(/client com.example.sounds: .*ECONNREFUSED/);
 });

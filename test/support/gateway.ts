@@ -26,13 +26,14 @@ export async function listen(server: Server) {
 /**
  * Starts the real app on a free port, with the stack of this test run and, by default, very high rate limits.
  * @param env environment variables as an operator would set them
+ * @param apple address of an Apple
  */
-export async function startGateway(env: Record<string, string> = {}) {
+export async function startGateway(env: Record<string, string> = {}, apple?: string) {
   const config = loadConfig({ ...environment(), ...env });
   for (const secret of Object.values(config.secrets)) noteSecret(secret);
   const logged: string[] = [];
   const log = pino({ level: config.logLevel }, { write: (line: string) => logged.push(line) });
-  const context = createContext(config, log);
+  const context = createContext(config, log, apple);
   const server = createHttpServer(config, createApp(context));
   let requests = 0;
   server.on('request', () => requests++);

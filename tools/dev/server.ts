@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { migrationDrift } from '@sounds-service/local-supabase/migrations';
+import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { createClient } from '@supabase/supabase-js';
 import express, { type RequestHandler } from 'express';
 import { createApp } from '../../src/app.ts';
@@ -12,7 +13,10 @@ import { createDemoUsers, demoAccount } from './seed.ts';
 
 // Starts the gateway of `npm run dev`: that of src/server.ts, with additions that only developers may have.
 
-const context = createContext(configOrExit());
+const apple = await startSmallApple();
+const config = configOrExit();
+const secrets = { ...config.secrets, applePrivateKey: apple.privateKey };
+const context = createContext({ ...config, apple: apple.team, secrets }, undefined, apple.url);
 const { port } = context.config;
 
 /** Returns an access token of the demo account, or undefined if it cannot sign in. */

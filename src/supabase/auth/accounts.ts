@@ -19,6 +19,14 @@ import { weakPassword } from './sign-up.ts';
 /** Response whose values are not needed. Auth answers some calls with an empty object. */
 const JsonObject = z.object();
 
+/** Identities of a user: at Apple, `sub` is the id of the user there. Auth has null for none. */
+const UserIdentities = z.object({
+  identities: z
+    .array(z.object({ provider: z.string(), identity_data: z.object({ sub: z.string() }) }))
+    .nullish()
+    .transform((value) => value ?? []),
+});
+
 const invalidCode = () => unauthorized('The code is wrong, was used already or has expired.', 'code_invalid');
 
 const confirmedInPart = (cause: unknown) =>
@@ -50,7 +58,7 @@ function reasonForNoMail(thrown: unknown): string | null {
 export function createAccounts(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
-): Pick<Auth, 'mailCode' | 'verifyCode' | 'confirmAddress' | 'changePassword' | 'deleteAccount'> {
+): Pick<Auth, 'mailCode' | 'verifyCode' | 'confirmAddress' | 'changePassword' | 'appleIds' | 'deleteAccount'> {
   const share = shareInFlight();
 
   async function exchangeCode(type: CodeType, email: string, token: string, ip: string): Promise<Tokens> {
@@ -109,6 +117,12 @@ export function createAccounts(
           return isGone.includes(error.code) ? invalidToken(error) : undefined;
         }),
       );
+    },
+
+    async appleIds({ token }) {
+      const answer = await call('user', { method: 'GET', bearer: token }).catch(mapGone(isGone));
+      const { identities } = expectAnswer(UserIdentities, answer);
+      return identities.filter(({ provider }) => provider === 'apple').map(({ identity_data }) => identity_data.sub);
     },
 
     deleteAccount: ({ userId, token }) =>

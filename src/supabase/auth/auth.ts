@@ -69,6 +69,11 @@ export interface Auth {
   /** Sets a new password and ends all other sessions. @throws invalid_request, unauthorized */
   changePassword(caller: UserCaller, change: PasswordChange, ip: string): Promise<void>;
   /**
+   * Returns the ids that Apple has given the user. Empty if the account was not made with Apple. Checks the session.
+   * @throws unauthorized as deleteAccount
+   */
+  appleIds(caller: UserCaller): Promise<string[]>;
+  /**
    * Deletes an account; the database deletes its rows. Checks the session first, because its token may outlive it.
    * @throws unauthorized when the session has ended, or the account is banned or deleted
    */

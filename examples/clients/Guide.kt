@@ -222,7 +222,7 @@ fun main(args: Array<String>) = runBlocking {
     expect("401 session_ended null false", reasonOf { devices() })
 
     expect("${Screen.Home} ${args[8]}", "${accounts.signInWith(args[6], args[7])} ${hashOf(args[7])}")
-    deleteAccount()
+    expect(false, deleteAccount(AppleCode("used", "com.example.web", "https://example.com/apple"))) // deletes all the same
     check(store.load() == null)
     expect("401 invalid_credentials null true", reasonOf { accounts.signIn(email, "staple battery horse") })
 }

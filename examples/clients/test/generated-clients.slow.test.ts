@@ -83,6 +83,7 @@ const rejections: Record<string, string> = {
   exchangeGoogleIdToken: '401 unauthorized id_token_refused',
   exchangeAppleIdToken: '401 unauthorized id_token_refused',
   verify: '401 unauthorized code_invalid',
+  revokeApple: '400 invalid_request apple_disabled',
   endSession: '404 not_found no_such_session',
 };
 

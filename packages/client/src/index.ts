@@ -16,7 +16,7 @@ import { createUserData } from './user-data.ts';
 
 export { attachAudio } from './attach-audio.ts';
 export type { AudioElement } from './audio-element.ts';
-export type { Auth } from './auth.ts';
+export type { AppleCode, Auth } from './auth.ts';
 export type { CallOptions, FlushOptions } from './call.ts';
 export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
 export type { CopiedSound } from './catalogue-copy.ts';

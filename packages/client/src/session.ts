@@ -19,9 +19,12 @@ const marginMs = 30_000;
 
 const isDue = ({ expires_at, clock_ahead_ms }: Session) => Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Returns whether a refresh may help, which applies to every 401 except `recent_sign_in_required`. */
+/** Returns whether a refresh may help, which applies to every 401 except those that are not about the token. */
 const isInvalidToken = (error: unknown) =>
-  error instanceof SoundsError && error.code === 'unauthorized' && error.reason !== 'recent_sign_in_required';
+  error instanceof SoundsError &&
+  error.code === 'unauthorized' &&
+  error.reason !== 'recent_sign_in_required' &&
+  error.reason !== 'code_invalid';
 
 function withToken(request: Request, { access_token }: Session): Request {
   const copy = request.clone();

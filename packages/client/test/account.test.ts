@@ -1,10 +1,13 @@
 import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
+import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { expect, inject } from 'vitest';
 import { ageSignIn } from '../../../test/routes/age-sign-in.ts';
+import { appleEnv } from '../../../test/support/apple.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
 import { codeSentTo } from '../../../test/support/mail.ts';
 import { canConfirm, noConfirmations, testWithConfirmations } from '../../../test/support/project.ts';
 import { newEmail, password } from '../../../test/support/test.ts';
-import { faultsOf, startDevice, test, withoutRepeats } from './device.ts';
+import { errorAnswer, faultsOf, startDevice, test, withoutRepeats } from './device.ts';
 
 const { embedded, mailUrl } = inject('stack');
 const newPassword = { password: 'a new password' };
@@ -61,6 +64,39 @@ test('deleteAccount deletes the account and its data, even if the response is lo
   network.after = faultsOf('DELETE /me', 'cut');
   await auth.deleteAccount();
   expect(device.keys('')).toEqual(['sounds.config']);
+});
+
+test.runIf(embedded)('deleteAccount revokes the tokens at Apple, and deletes whatever comes of it', async ({ sql }) => {
+  const apple = await startSmallApple();
+  const gateway = await startGateway(appleEnv(apple), apple.url);
+  const { api, network, change, stored } = await startDevice(gateway.url);
+  const signIn = async () => {
+    const email = newEmail();
+    await api.auth.signInWithIdToken({ idToken: await makeIdToken({ provider: 'apple', email }) });
+    return { appleAuthorizationCode: `dev-${email}` };
+  };
+  const web = { appleClientId: 'com.example.web', appleRedirectUri: 'https://example.com/apple' };
+  for (const more of [{}, web])
+    expect(await api.auth.deleteAccount({ ...(await signIn()), ...more })).toEqual({ appleRevoked: true });
+  expect(apple.requests[2]?.form).toMatchObject({ client_id: 'com.example.web', redirect_uri: web.appleRedirectUri });
+
+  const failure = errorAnswer(500, 'server_error');
+  for (const fault of [failure, 'cut', errorAnswer(400, 'invalid_request')] as const) {
+    const code = await signIn();
+    network.before = faultsOf('POST /me/apple/revocation', fault); // a second attempt would succeed
+    expect(await api.auth.deleteAccount(code)).toEqual({ appleRevoked: false });
+    expect(await api.auth.user()).toBeNull();
+  }
+  await signIn();
+  expect(await api.auth.deleteAccount({ appleAuthorizationCode: 'of another user' })).toEqual({ appleRevoked: false });
+
+  const code = await signIn();
+  await ageSignIn(sql, stored().user.id);
+  change({ expires_at: 0 });
+  await expect(api.auth.deleteAccount(code)).rejects.toMatchObject({ reason: 'recent_sign_in_required' });
+  expect(await api.auth.user()).not.toBeNull();
+  await gateway.close();
+  apple.close();
 });
 
 test.runIf(embedded)('signInWithIdToken signs in with an ID token and its nonce', async ({ start }) => {

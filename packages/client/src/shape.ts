@@ -5,7 +5,7 @@ type Data = { ok?: unknown; access_token?: unknown; refresh_token?: unknown; use
 
 const lists =
   /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions)|POST .(plays|sounds.files)|PUT .progress)$/;
-const changes = /^(DELETE|POST .(favorites|auth.(signout|recover|resend|password))$)/;
+const changes = /^(DELETE|POST .(favorites|me.apple.revocation|auth.(signout|recover|resend|password))$)/;
 const signIns = /^POST .auth.(signin|oauth|verify)/;
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -84,11 +84,23 @@ function subjectOf({ produces, destroys, consumes }: Action): StableId | undefin
 /** Returns the statement of the plan, or null if a later one includes it. */
 function fixOf(action: Action, statements: readonly string[]): string | null {
   const subject = subjectOf(action);
+  if (subject?.kind === 'table') return [action.sql, ...revokedColumnGrants(action, subject, statements)].join(';\n');
   if (subject?.kind !== 'trigger' || subject.schema !== 'auth') return action.sql;
   // On tables of Auth, the role `postgres` may replace triggers, but neither drop nor enable them.
   if (action.verb === 'drop') return null;
   const written = statements.find((statement) => nameOf(statement) === `trigger ${subject.name}`);
   return (written ?? action.sql).replace(/^create trigger/i, 'create or replace trigger');
+}
+
+/** Returns the declared grants of columns that a statement revokes: revoking all on a table includes its columns. */
+function revokedColumnGrants(
+  { sql }: Action,
+  { schema, name }: { schema: string; name: string },
+  statements: readonly string[],
+): string[] {
+  const [, role] = /^revoke all on table .* from "?(\w+)"?/i.exec(sql) ?? [];
+  const granted = new RegExp(`^grant [^;]*\\([^;]*\\) on ${schema}\\.${name} to [^;]*\\b${role}\\b`, 'i');
+  return role === undefined ? [] : statements.filter((statement) => granted.test(statement));
 }
 
 /** @returns file and line of the statement that declares an object, or a part of a table */

@@ -11,6 +11,7 @@ import { checkDatabase, scriptOf } from '../check.ts';
 const mistakes = `
   alter table public.history disable row level security | alter table "public"."history" enable row level security
   grant select on public.customers to anon | revoke all on table "public"."customers" from "anon"
+  grant update on public.customers to authenticated | from "authenticated"; grant update (full_name,
   grant usage on schema admin to authenticated | revoke all on schema "admin" from "authenticated"
   create policy "Everybody" on public.home_sections for select to anon using (true) | drop policy "Everybody"
   alter table auth.users disable trigger sounds_service_create_customer | create or replace trigger sounds_service_create_customer

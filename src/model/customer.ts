@@ -33,6 +33,9 @@ export const Customer = Profile.extend({
   premium_until: dateTime.nullable().meta({
     description: 'End of premium. Null without premium, `9999-12-31T23:59:59.999Z` if it does not end.',
   }),
+  marketing_opt_in_at: dateTime.nullable().meta({
+    description: 'When the customer agreed to `marketing_opt_in`. Null without consent, or if the time is unknown.',
+  }),
 }).meta({ id: 'Customer' });
 
 // A bracketed zero is dialled within the country only, but in Italy it belongs to the number.

@@ -257,7 +257,9 @@ create table public.customers (
   premium_until timestamptz constraint premium_until_is_1970_or_later check (premium_until >= '1970-01-01 00:00:00+00'),
   premium_as_of timestamptz constraint premium_as_of_is_finite check (isfinite(premium_as_of)),
   premium_given_until timestamptz
-    constraint premium_given_until_is_1970_or_later check (premium_given_until >= '1970-01-01 00:00:00+00')
+    constraint premium_given_until_is_1970_or_later check (premium_given_until >= '1970-01-01 00:00:00+00'),
+  marketing_opt_in_at timestamptz,
+  constraint marketing_opt_in_at_is_null_without_consent check (marketing_opt_in or marketing_opt_in_at is null)
 );
 comment on table public.customers is
   'Customers, one row for each account, created and deleted with it. Set is_active to false to lock a customer out.';
@@ -265,6 +267,8 @@ comment on column public.customers.id is 'Id of the account in Authentication.';
 comment on column public.customers.full_name is 'Name given at sign-up. The customer can change it.';
 comment on column public.customers.avatar_url is 'Https address of a picture. The service never fetches it.';
 comment on column public.customers.marketing_opt_in is 'True if the customer agreed to receive marketing messages.';
+comment on column public.customers.marketing_opt_in_at is
+  'Time at which the customer agreed, set with marketing_opt_in. Null without consent, and if the time is unknown.';
 comment on column public.customers.email is 'E-mail address, copied from Authentication. Change it there.';
 comment on column public.customers.provider is 'Method of the first sign-in, copied from Authentication.';
 comment on column public.customers.source is
@@ -300,6 +304,18 @@ create trigger customers_set_updated_at before update on public.customers for ea
   when (to_jsonb(old) - 'last_seen_at' - 'updated_at' is distinct from to_jsonb(new) - 'last_seen_at' - 'updated_at')
   execute function private.set_updated_at();
 
+create function private.set_marketing_opt_in_at() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.marketing_opt_in_at := case when new.marketing_opt_in then now() end;
+  return new;
+end
+$$;
+comment on function private.set_marketing_opt_in_at is
+  'Keeps the time of a consent, because its controller must be able to demonstrate it (GDPR, article 7).';
+create trigger customers_set_marketing_opt_in_at before update on public.customers for each row
+  when (old.marketing_opt_in is distinct from new.marketing_opt_in)
+  execute function private.set_marketing_opt_in_at();
+
 create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
@@ -307,7 +323,8 @@ create view private.customer with (security_invoker = true) as
     -- greatest ignores nulls, and least would not: without both dates the customer has no premium.
     case when coalesce(premium_until, premium_given_until) is not null then
       private.iso_time(least(greatest(premium_until, premium_given_until), '9999-12-31 23:59:59.999+00'))
-    end as premium_until
+    end as premium_until,
+    private.iso_time(marketing_opt_in_at) as marketing_opt_in_at
   from public.customers;
 comment on view private.customer is 'Customer in API responses.';
 grant select on private.customer to authenticated;

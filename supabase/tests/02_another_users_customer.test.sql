@@ -1,6 +1,6 @@
 -- Attacks on customer records: by Mallory on Alice's, and by Alice on fields that she must not write.
 begin;
-select plan(36);
+select plan(37);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
@@ -45,7 +45,7 @@ select throws_ok(
   'a customer cannot write ' || name
 )
 from unnest(array[
-  'id', 'email', 'provider', 'source', 'is_active', 'last_seen_at', 'created_at', 'updated_at'
+  'id', 'email', 'provider', 'source', 'is_active', 'last_seen_at', 'created_at', 'updated_at', 'marketing_opt_in_at'
 ]) as name;
 select throws_ok(attack, '42501', 'permission denied for table ' || target, 'a customer cannot: ' || attack)
 from (values

@@ -34,7 +34,7 @@ const contractOrder = {
   Favorite: 'sound_id created_at sounds',
   Profile: 'id email full_name avatar_url',
   Customer: `id email full_name avatar_url phone provider source locale country marketing_opt_in is_active
-    last_seen_at created_at updated_at premium_until`,
+    last_seen_at created_at updated_at premium_until marketing_opt_in_at`,
   HomeSection: 'id slug title mode rule_type rule_value rule_include_children sounds',
   Category: 'id name slug description sort_order children',
   SubCategory: 'id name slug description sort_order',

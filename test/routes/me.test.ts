@@ -40,7 +40,8 @@ describe('GET /me', () => {
     expect((await app.get('/me')).body).toEqual({ data: profile, auth_via: 'jwt' });
     await app.get('/me/customer').expect(404);
     await patch({ full_name: 'Ada' }).expect(404);
-    const none = { favorites: [], history: [], api_keys: [], play_receipts: [], listening_days: [], progress: [] };
+    const listened = { history: [], play_receipts: [], listening_days: [], progress: [], history_clearings: [] };
+    const none = { favorites: [], api_keys: [], ...listened };
     expect((await app.get('/me/export')).body.data).toEqual({ profile, customer: null, ...none });
   });
 });
@@ -53,9 +54,24 @@ describe('PATCH /me/customer', () => {
     const stored = { phone: '+491701234567', locale: 'pt-BR', country: 'DE', marketing_opt_in: true };
     const { data } = (await patch(given).expect(200)).body;
     const { last_seen_at, updated_at } = data;
-    expect(data).toEqual({ ...before, ...stored, last_seen_at, updated_at });
+    expect(data).toEqual({ ...before, ...stored, last_seen_at, updated_at, marketing_opt_in_at: updated_at });
     expect(updated_at > before.updated_at).toBe(true);
     expect((await patch({}).expect(200)).body.data).toMatchObject({ ...stored, updated_at });
+  });
+
+  test('keeps the time of a consent while it lasts, and sets none for an older consent', async ({ gateway, sql }) => {
+    const { user, patch, customer } = await signUpAda(gateway);
+    const timeAfter = async (changes: object) => (await patch(changes).expect(200)).body.data.marketing_opt_in_at;
+    expect(await timeAfter({ marketing_opt_in: false })).toBeNull();
+    const agreedAt = await timeAfter({ marketing_opt_in: true });
+    expect(Math.abs(Date.parse(agreedAt) - Date.now())).toBeLessThan(60_000);
+    expect(await timeAfter({ marketing_opt_in: true, full_name: 'Ada L.' })).toBe(agreedAt);
+    expect(await timeAfter({ marketing_opt_in: false })).toBeNull();
+    expect((await timeAfter({ marketing_opt_in: true })) > agreedAt).toBe(true);
+
+    await sql`update public.customers set marketing_opt_in_at = null where id = ${user.id}`; // as before it had a time
+    expect(await timeAfter({ marketing_opt_in: true, full_name: 'Ada' })).toBeNull();
+    expect(await customer()).toMatchObject({ marketing_opt_in: true, marketing_opt_in_at: null });
   });
 
   test('trims text, accepts locales and countries as phones have them, and clears by null', async ({ gateway }) => {

@@ -54,6 +54,7 @@ export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}
   await timed(log, `${size.favorites} favorites`, () => loadFavorites(sql, size));
   await timed(log, 'histories', () => loadHistories(sql));
   await timed(log, 'positions', () => loadProgress(sql));
+  await timed(log, 'removals from histories', () => loadClearings(sql));
   await timed(log, `${sectionCount} home sections`, () => loadSections(sql));
 }
 
@@ -170,6 +171,15 @@ async function loadProgress(sql: Transaction) {
     select customer.id, sound.id, 60, now() - n * interval '1 hour'
     from (select id from loaded_customers order by id <> ${collectorId} limit 100) as customer
       cross join (select id, row_number() over (order by id) as n from public.sounds order by id limit 200) as sound`;
+}
+
+/** Loads 100 removals from the history for COLLECTOR and other users, older than their positions. */
+async function loadClearings(sql: Transaction) {
+  await sql`
+    insert into private.history_clearings (user_id, sound_id, cleared_at)
+    select customer.id, sound.id, now() - interval '20 days'
+    from (select id from loaded_customers order by id <> ${collectorId} limit 100) as customer
+      cross join (select id from public.sounds order by id desc limit 100) as sound`;
 }
 
 /** Loads sections of categories from large to small, and one each of featured and newest sounds. */

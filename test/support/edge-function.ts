@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { inject } from 'vitest';
+
+type Handler = (request: Request) => Promise<Response>;
+
+/** Returns the code of a page in a language, without the indentation of its list. */
+export function codeIn(page: string, language: 'ts' | 'sql', heading: string): string {
+  const [, chapter = ''] = readFileSync(page, 'utf8').split(`\n## ${heading}\n`);
+  const block = new RegExp(`^ {3}\`\`\`${language}\n(.*?)^ {3}\`\`\`$`, 'ms').exec(chapter.split('\n## ')[0] ?? '');
+  if (block?.[1] === undefined) throw new Error(`${page} has no code in ${language} under "${heading}".`);
+  return block[1].replaceAll(/^ {3}/gm, '');
+}
+
+/**
+ * Starts the Edge Function of a page against the local stack.
+ * @param packages what its imports from npm provide, by their names
+ * @param env its settings besides those of the project
+ * @returns the handler of the function, and the lines that it logs
+ */
+export function startEdgeFunction(code: string, packages: Record<string, object>, env: Record<string, string>) {
+  const { apiUrl, secretKey } = inject('stack');
+  const all: Record<string, string> = {
+    SUPABASE_URL: apiUrl,
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretKey }),
+    ...env,
+  };
+  const found: { handler?: Handler } = {};
+  const deno = {
+    serve: (handler: Handler) => Object.assign(found, { handler }),
+    env: { get: (name: string) => all[name] },
+  };
+  const logged: string[] = [];
+  const log = (...parts: unknown[]) => void logged.push(parts.map(String).join(' '));
+  const script = stripTypeScriptTypes(code).replaceAll(
+    /^import (.*) from 'npm:(.*?)@\d+';$/gm,
+    "const $1 = packages['$2'];",
+  );
+  new Function('Deno', 'console', 'packages', script)(deno, { log, error: log }, packages);
+  const { handler } = found;
+  if (handler === undefined) throw new Error('The code does not call Deno.serve.');
+  return { handler, logged };
+}

@@ -92,7 +92,10 @@ suspend fun surviveForeignAnswers(proxy: String, count: Int, sound: String, box:
         val tokens = session.store.load()!!
         select("$index")
         val calls: List<suspend () -> Any?> =
-            listOf(::sendFavorites, ::sendPlays, ::sendProgress, ::deleteAccount, { clearHistory() }, { call("GET", "/home") })
+            listOf(
+                ::sendFavorites, ::sendPlays, ::sendProgress, { deleteAccount() }, { clearHistory() },
+                { call("GET", "/home") },
+            )
         for (send in calls) {
             val error = runCatching { send() }.exceptionOrNull()
             check(error is IOException && error !is Failure) { "answer $index gives $error" }

@@ -40,6 +40,7 @@ create trigger sounds_remove_from_histories after delete on public.sounds for ea
   execute function private.remove_from_histories();
 
 create table private.history_clearings (
+  id bigint generated always as identity primary key,
   user_id uuid not null references auth.users (id) on delete cascade,
   sound_id uuid references public.sounds (id) on delete cascade,
   cleared_at timestamptz(3) not null,

@@ -174,7 +174,7 @@ describe('the snippets for the SQL editor', () => {
 describe('moments that a person writes', () => {
   const given = (sql: Sql, moment: string | null) => sql`select * from admin.give_premium(${email}, ${moment})`;
 
-  test('are shown in UTC and in their zone, and given as premium', async ({ sql }) => {
+  test('the snippets show moments in UTC and in their zone, and give premium until them', async ({ sql }) => {
     await sql`insert into auth.users (id, email) values (gen_random_uuid(), ${email})`;
     for (const [moment, utc, there] of [
       ['2030-01-04 09:30 Europe/Berlin', '2030-01-04 08:30 UTC', '2030-01-04 09:30 Europe/Berlin'],

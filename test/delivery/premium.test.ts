@@ -148,7 +148,7 @@ test('RevenueCat is not asked about ids that are no customers here, because it w
   expect(cat.made).toEqual([]);
 });
 
-test('the recipe rejects a wrong secret and what is no event, and answers 503 when the write failed', async ({
+test('the recipe rejects wrong secrets and malformed events, and answers 503 if a write fails', async ({
   gateway,
   sql,
 }) => {

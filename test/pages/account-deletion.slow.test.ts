@@ -22,7 +22,7 @@ async function ask(page: Page, email: string) {
 }
 
 describe('GET /account-deletion', () => {
-  test('is a page of one file that runs nothing of others', async ({ gateway }) => {
+  test('the page is one file and runs no code of other hosts', async ({ gateway }) => {
     const response = await fetch(urlOf(gateway));
     expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
     const html = await response.text();

@@ -161,7 +161,7 @@ describe('removed positions', () => {
     expect(await save(app, at(third, 5, ago(30.01 * 24 * 60 * minuteMs)))).toEqual(['older']);
   });
 
-  test('of two saves within a second on two devices the second one wins', async ({ gateway, sql }) => {
+  test('the second of two saves within a second on two devices wins', async ({ gateway, sql }) => {
     const { app } = await newUser(gateway);
     const [id = ''] = await addSounds(sql, [{}]);
     const second = Math.floor(Date.now() / 1000) * 1000 - 5000;

@@ -74,10 +74,7 @@ test('a premium sound is locked for callers without premium, from the next reque
   await user.app.post('/favorites').send({ sound_id: id }).expect(201);
 });
 
-test('the later of what was bought and what was given counts, at locks, for the customer and in the export', async ({
-  gateway,
-  sql,
-}) => {
+test('locks, the customer and the export count the later end of bought and given premium', async ({ gateway, sql }) => {
   const id = await addRecording(sql);
   const user = await newUser(gateway);
   const [over, month, year] = [inSeconds(-60), inSeconds(30 * 86_400), inSeconds(365 * 86_400)];

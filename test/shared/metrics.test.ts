@@ -82,8 +82,11 @@ test('metrics count the decisions of each rate limit', async ({ user }) => {
     'failedSignInsPerClient allowed': 1,
     'failedSignIns allowed': 1,
     'failedSignInsPerHour allowed': 1,
+    'failedSignInsPerNetwork allowed': 1,
     'failedSignInsInTotal allowed': 1,
+    'mailsPerNetwork allowed': 1,
     'mailsToAddress allowed': 1,
+    'signIns allowed': 1,
   });
   await gateway.close();
 });

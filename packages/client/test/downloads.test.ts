@@ -253,7 +253,7 @@ test('premium sounds are refused without premium, and locked when it ends', asyn
   expect((await downloads.audioOf(id)).url).toMatch(/^file:/);
 });
 
-test('a download takes nothing but the recording, and once the whole file of a server without Range', async ({
+test('a download takes only the recording, and the whole file once from a server without Range', async ({
   device,
   sql,
 }) => {

@@ -221,7 +221,7 @@ test('categories and home sections are validated', async () => {
   expect(rejected.map(textOf)).toEqual([...problemsOf(categories), ...problemsOf(sections)]);
 });
 
-test('a number has a decimal point or the decimal mark of its sheet, and an ambiguous one is rejected', () => {
+test('a number has a point or the decimal mark of its sheet, and an ambiguous one is rejected', () => {
   const read = (mark: DecimalMark, cells: string) =>
     cells.split(' ').map((cell) => numberIn(mark).safeParse(cell).data);
   expect(read('.', '174.61 1e3 1.000 -5 .5')).toEqual([174.61, 1000, 1, -5, 0.5]);

@@ -165,9 +165,11 @@ comment on function private.search_words is
 
 create function private.joined_words(words text[]) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  first_unspaced constant integer := 3584; -- U+0E00
 begin
   return array(
-    select case when ascii(words[place]) < 3584 and ascii(words[place + 1]) < 3584 then
+    select case when ascii(words[place]) < first_unspaced and ascii(words[place + 1]) < first_unspaced then
       left(words[place] || words[place + 1], 50) end
     from generate_series(1, cardinality(words) - 1) as place
   );
@@ -1125,7 +1127,8 @@ create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
 );
-comment on table private.former_positions is 'Positions of deleted and moved sounds, for clients that page from there.';
+comment on table private.former_positions is
+  'Positions of deleted and moved sounds, because clients may page from there and created_at must not be reused.';
 
 create function private.keep_former_position() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -1236,9 +1239,11 @@ $$;
 comment on function private.slugs_of is 'Returns the slugs of the categories of a query.';
 
 create type private.list_place as (key text, moment timestamptz);
-comment on type private.list_place is
-  'A place in a list: created_at of the last sound of a page, and what the list is ordered by before it (list_rank, '
-  'title or plays).';
+comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
+comment on column private.list_place.key is
+  'The value that the list is ordered by before created_at: list_rank without a sort, the folded title for title, the '
+  'number of plays for popular, and an empty text for newest. Null without a sort if no sound has this created_at.';
+comment on column private.list_place.moment is 'created_at of the sound.';
 
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
@@ -1664,7 +1669,7 @@ create table public.home_sections (
 );
 create index home_sections_rule_value on public.home_sections (rule_value);
 comment on table public.home_sections is
-  'Sections of the home page. Mode manual shows the rows of home_section_sounds; mode rule follows rule_type.';
+  'Sections of the home page. Their sounds are chosen by hand or by a rule.';
 comment on column public.home_sections.slug is 'Short name of the section in apps, for example sleep-well.';
 comment on column public.home_sections.mode is 'manual shows the rows of home_section_sounds; rule follows rule_type.';
 comment on column public.home_sections.rule_type is
@@ -1779,7 +1784,9 @@ create table private.play_receipts (
 );
 create index play_receipts_oldest_first on private.play_receipts (received_at);
 comment on table private.play_receipts is
-  'Plays counted in the last 31 days, so that a repeated request counts once. private.upkeep deletes older ones.';
+  'Receipts are the idempotency records of plays: each play that was counted in the last 31 days, so that a repeated '
+  'request counts once. 31 days are one more than plays may be late, because clocks of phones may be ahead. '
+  'private.upkeep deletes older ones.';
 comment on column private.play_receipts.key is 'Idempotency-Key of the play, or the id of a play that was sent later.';
 
 create table private.plays_by_day (
@@ -1808,8 +1815,7 @@ create index listening_days_oldest_first on private.listening_days (day);
 comment on table private.listening_days is
   'Users who listened or sent plays on each day (UTC), kept for 31 days because plays can arrive late.';
 comment on column private.listening_days.listened is 'True if the user played a sound on the day itself.';
-comment on column private.listening_days.receipts is 'Number of idempotency records of the user on the day.';
-
+comment on column private.listening_days.receipts is 'Number of receipts that the user got on the day.';
 
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
@@ -1839,7 +1845,7 @@ begin
 end
 $$;
 comment on function private.receipts_a_day is
-  'Returns the daily limit of idempotency records of a user, so that one account cannot fill the disk.';
+  'Returns the daily limit of receipts of a user, so that one account cannot fill the disk.';
 
 create function private.has_receipt(player uuid, idempotency_key text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -1850,7 +1856,7 @@ begin
   );
 end
 $$;
-comment on function private.has_receipt is 'Returns whether a play with this key was counted in the last 31 days.';
+comment on function private.has_receipt is 'Returns whether a play with this key has a receipt of the last 31 days.';
 
 create function private.remember_play(player uuid, idempotency_key text, sound uuid, by_key boolean) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -1874,7 +1880,7 @@ begin
 end
 $$;
 comment on function private.remember_play is
-  'Stores the key of a play, within the limit of the day. Returns whether no earlier play had the key.';
+  'Stores the receipt of a play, within the daily limit. Returns whether no earlier play had the key.';
 
 create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -1883,6 +1889,8 @@ declare
   is_there constant boolean := private.is_playable(sound, player, now());
   current_count bigint;
 begin
+  -- All plays of a sound lock one row of counts until the commit, so the commit does not wait for the disk: 8,200 plays
+  -- a second of one sound instead of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
   perform set_config('synchronous_commit', 'off', true);
   perform private.require_player(player);
   if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
@@ -1987,7 +1995,7 @@ begin
 end
 $$;
 
-create function private.lock_receipts(player uuid, by_key boolean) returns integer
+create function private.lock_receipts_left(player uuid, by_key boolean) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
   receipts_left integer;
@@ -1999,7 +2007,8 @@ begin
   return receipts_left;
 end
 $$;
-comment on function private.lock_receipts is 'Returns how many idempotency records the user may still add today.';
+comment on function private.lock_receipts_left is
+  'Locks the user''s day until the commit. Returns how many receipts the user may still get today.';
 
 create function private.remember_plays(player uuid, plays private.sent_play[]) returns private.sent_play[]
 language plpgsql volatile set search_path = '' as $$
@@ -2020,7 +2029,7 @@ begin
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the keys of plays. Returns the plays without those that a concurrent request has counted.';
+  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
@@ -2036,7 +2045,7 @@ begin
     where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
     order by key, place
   );
-  receipts_left := private.lock_receipts(player, by_key);
+  receipts_left := private.lock_receipts_left(player, by_key);
   counted := private.remember_plays(player, array(
     select play from unnest(playable) as play
     where not private.has_receipt(player, key)
@@ -2055,7 +2064,7 @@ begin
 end
 $$;
 comment on function private.count_new_plays is
-  'Counts plays of the last 30 days without an idempotency record, up to the daily limit. Returns those it counted.';
+  'Counts plays of the last 30 days without a receipt, up to the daily limit. Returns those it counted.';
 
 create function private.status_of_play(play private.sent_play, player uuid, counted private.sent_play[]) returns text
 language plpgsql stable set search_path = '' as $$
@@ -2064,7 +2073,7 @@ declare
 begin
   return case
     when play.place = counted_place then 'counted'
-    -- A play before the counted one with the same key was rejected for one of the other reasons.
+    -- Follows the counted play with the same key or, if this request counted none, has an earlier receipt.
     when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'
@@ -2080,7 +2089,7 @@ declare
   sent constant private.sent_play[] := private.sent_plays(plays);
   counted private.sent_play[];
 begin
-  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('synchronous_commit', 'off', true); -- as in private.count_play
   while counted is null loop
     begin
       counted := private.count_new_plays(player, sent, by_key);
@@ -2301,6 +2310,7 @@ declare
   swapped_twice constant text[] := array(
     select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
   );
+  last_character constant text := chr(1114111); -- U+10FFFF
   correction text;
 begin
   if max_edits = 0 then
@@ -2309,7 +2319,7 @@ begin
   with beginning_alike as (
     select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
     from private.vocabulary
-    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || chr(1114111)
+    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || last_character
       and abs(char_length(word) - char_length(typed)) <= max_edits
   ),
   alike as (
@@ -2352,13 +2362,25 @@ create type private.search_word as (
   share double precision,
   in_descriptions_only boolean
 );
-comment on type private.search_word is 'A word of a search. spelled is null if no sound has it.';
-comment on column private.search_word.joined is 'The word with its neighbours, because "lo fi" is also written "lofi".';
-comment on column private.search_word.is_whole is 'True if a sound has the word itself, or joined with a neighbour.';
+comment on type private.search_word is 'A word of a search, and what sounds and categories have of it.';
+comment on column private.search_word.place is 'Position in the search, from 1.';
+comment on column private.search_word.typed is 'The folded word, as private.search_words returns it.';
+comment on column private.search_word.spelled is
+  'The spelling that sounds or categories have: typed, or with "u" for "ue". Null if none has the word.';
+comment on column private.search_word.joined is
+  'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
+  '"lofi".';
+comment on column private.search_word.is_last is 'True for the last word, which people may still be typing.';
+comment on column private.search_word.is_whole is
+  'True if a sound or a category has the word itself, or joined with a neighbour.';
 comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
 comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
 comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
-comment on column private.search_word.share is 'Share of the sounds that have the word.';
+comment on column private.search_word.share is
+  'Share of the sounds that have the word; if the vocabulary lacks it, the share of the most frequent longer word that '
+  'begins with it, else 0.';
+comment on column private.search_word.in_descriptions_only is
+  'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
 create function private.any_has(words tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
@@ -2395,6 +2417,8 @@ declare
   whole constant text[] := array[spelled, '+' || spelled] || word.joined;
   whole_query constant tsquery := array_to_string(array(select quote_literal(form) from unnest(whole) as form), '|');
   beginning_query constant tsquery := quote_literal(spelled) || ':*';
+  is_of_unspaced_script constant boolean := ascii(spelled) >= 3584; -- U+0E00
+  last_character constant text := chr(1114111); -- U+10FFFF
   share_of_longer double precision;
   longer_in_descriptions_only boolean;
 begin
@@ -2402,10 +2426,14 @@ begin
     from private.vocabulary as known where known.word = any (whole);
   word.is_whole := word.share is not null or private.any_has(whole_query);
   word.is_beginning := false;
-  if word.is_last or not word.is_whole or ascii(spelled) >= 3584 then
+  if word.is_last or not word.is_whole or is_of_unspaced_script then
     select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
-      from private.vocabulary as known where known.word > spelled and known.word < spelled || chr(1114111);
-    word.is_beginning := share_of_longer is not null or coalesce(word.share < 0.1, private.any_has(beginning_query));
+      from private.vocabulary as known where known.word > spelled and known.word < spelled || last_character;
+    word.is_beginning := case
+      when share_of_longer is not null then true
+      when word.share is not null then word.share < 0.1
+      else private.any_has(beginning_query)
+    end;
   end if;
   if word.is_whole or word.is_beginning then
     word.spelled := spelled;
@@ -2431,6 +2459,8 @@ begin
   return word;
 end
 $$;
+comment on function private.find_word is
+  'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
 
 create function private.find_words(q text) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
@@ -2478,7 +2508,7 @@ begin
 end
 $$;
 comment on function private.corrected_text is
-  'Returns the text of a search, in which the most similar words replace those that no sound has.';
+  'Returns the text of a search, in which the most similar words replace those that the catalogue does not have.';
 
 -- supabase/schemas/53_search.sql
 
@@ -2582,8 +2612,8 @@ begin
 end
 $$;
 comment on function private.add_sounds is
-  'Adds the next sounds to a page. Condition and order are SQL about "sound", in which $5 is the query for words, $6 '
-  'the typed text, and $7 and $8 the place up to which the list is searched.';
+  'Adds the next sounds to a page. Condition and order are SQL about "sound" with the parameters $5 to $8: the query '
+  'for words, the typed text, and list_rank and created_at of the last sound in the head of the list.';
 
 create function private.add_matching(
   page uuid[], query private.sound_query, matching tsquery, head private.list_place
@@ -2725,6 +2755,8 @@ begin
   return private.add_titles_containing(page, query, typed);
 end
 $$;
+comment on function private.sounds_as_typed is
+  'Returns sounds that have all words, best first, then those whose titles contain the typed text.';
 
 create function private.sounds_with_most_words(
   query private.sound_query, words private.search_word[], corrected text[], out ids uuid[], out kept text[]
@@ -2757,6 +2789,7 @@ language plpgsql stable security definer set search_path = '' as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
   words private.search_word[] := private.find_words(typed);
+  corrected_typed text;
   corrected_words text[];
   kept text[];
 begin
@@ -2767,8 +2800,9 @@ begin
 
   corrected_q := nullif(private.corrected_text(query.q, words), query.q);
   if corrected_q is not null then
-    words := private.find_words(btrim(private.fold_for_search(corrected_q)));
-    ids := private.sounds_as_typed(query, words, btrim(private.fold_for_search(corrected_q)));
+    corrected_typed := btrim(private.fold_for_search(corrected_q));
+    words := private.find_words(corrected_typed);
+    ids := private.sounds_as_typed(query, words, corrected_typed);
   end if;
   if cardinality(ids) > 0 then
     return;
@@ -2780,7 +2814,7 @@ begin
   );
   select most.ids, most.kept into ids, kept
     from private.sounds_with_most_words(query, words, corrected_words) as most;
-  if cardinality(ids) = 0 or not kept && corrected_words then
+  if cardinality(ids) = 0 or not (kept && corrected_words) then -- found nothing, or only by words as typed
     corrected_q := null;
   end if;
 end
@@ -3163,7 +3197,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
-  perform private.lock_receipts(auth.uid(), false);
+  perform private.lock_receipts_left(auth.uid(), false);
   delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
   delete from public.progress where user_id = auth.uid() and sound_id = sound;
@@ -3181,7 +3215,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress('{}');
-  perform private.lock_receipts(auth.uid(), false);
+  perform private.lock_receipts_left(auth.uid(), false);
   delete from public.history where user_id = auth.uid();
   was_there := found;
   delete from public.progress where user_id = auth.uid();

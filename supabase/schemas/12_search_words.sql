@@ -82,12 +82,14 @@ comment on function private.search_words is
   'Splits a text into folded words of at most 50 characters, and scripts without spaces into pairs of letters. Leaves '
   'out the Arabic article.';
 
--- Joins no words of scripts without spaces, from U+0E00 on, because these are pairs of letters.
+-- Joins no words of scripts without spaces, because these are pairs of letters.
 create function private.joined_words(words text[]) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
+declare
+  first_unspaced constant integer := 3584; -- U+0E00
 begin
   return array(
-    select case when ascii(words[place]) < 3584 and ascii(words[place + 1]) < 3584 then
+    select case when ascii(words[place]) < first_unspaced and ascii(words[place + 1]) < first_unspaced then
       left(words[place] || words[place + 1], 50) end
     from generate_series(1, cardinality(words) - 1) as place
   );

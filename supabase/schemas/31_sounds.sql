@@ -211,12 +211,12 @@ create policy "Users read play counts of sounds they see" on public.play_counts
 grant select on public.play_counts to authenticated;
 grant select, insert, update, delete on public.play_counts to service_role;
 
--- Positions of deleted sounds, because cursors may name them and their created_at must not be reused.
 create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
 );
-comment on table private.former_positions is 'Positions of deleted and moved sounds, for clients that page from there.';
+comment on table private.former_positions is
+  'Positions of deleted and moved sounds, because clients may page from there and created_at must not be reused.';
 
 create function private.keep_former_position() returns trigger
 language plpgsql security definer set search_path = '' as $$

@@ -61,12 +61,15 @@ $$;
 comment on function private.slugs_of is 'Returns the slugs of the categories of a query.';
 
 create type private.list_place as (key text, moment timestamptz);
-comment on type private.list_place is
-  'A place in a list: created_at of the last sound of a page, and what the list is ordered by before it (list_rank, '
-  'title or plays).';
+comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
+comment on column private.list_place.key is
+  'The value that the list is ordered by before created_at: list_rank without a sort, the folded title for title, the '
+  'number of plays for popular, and an empty text for newest. Null without a sort if no sound has this created_at.';
+comment on column private.list_place.moment is 'created_at of the sound.';
 
 -- Finds a sound also if it was deleted. The key is null if no sound had this time. Clients may cut the fraction, so a
--- full second means the last sound of that second in list order.
+-- full second means the sound of exactly this time, which comes first in the order below, or else the last sound of
+-- that second in list order.
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare

@@ -26,7 +26,7 @@ create table public.home_sections (
 );
 create index home_sections_rule_value on public.home_sections (rule_value);
 comment on table public.home_sections is
-  'Sections of the home page. Mode manual shows the rows of home_section_sounds; mode rule follows rule_type.';
+  'Sections of the home page. Their sounds are chosen by hand or by a rule.';
 comment on column public.home_sections.slug is 'Short name of the section in apps, for example sleep-well.';
 comment on column public.home_sections.mode is 'manual shows the rows of home_section_sounds; rule follows rule_type.';
 comment on column public.home_sections.rule_type is

@@ -49,7 +49,8 @@ $$;
 comment on function private.max_edits is 'Returns how many edits of a word are corrected. A swap of neighbours is one.';
 
 -- The first two letters stay, and the first three with two edits, because people rarely mistype a beginning. Reads only
--- words that begin so, because no index finds similar ones among many short words.
+-- words that begin so, because no index finds similar ones among many short words. Without sequential scans Postgres
+-- reads the index of the vocabulary, also in a small catalogue.
 create function private.correction(typed text) returns text
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
@@ -58,6 +59,7 @@ declare
   swapped_twice constant text[] := array(
     select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
   );
+  last_character constant text := chr(1114111); -- U+10FFFF
   correction text;
 begin
   if max_edits = 0 then
@@ -66,7 +68,7 @@ begin
   with beginning_alike as (
     select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
     from private.vocabulary
-    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || chr(1114111)
+    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || last_character
       and abs(char_length(word) - char_length(typed)) <= max_edits
   ),
   alike as (

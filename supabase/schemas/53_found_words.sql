@@ -13,14 +13,27 @@ create type private.search_word as (
   share double precision,
   in_descriptions_only boolean
 );
-comment on type private.search_word is 'A word of a search. spelled is null if no sound has it.';
-comment on column private.search_word.joined is 'The word with its neighbours, because "lo fi" is also written "lofi".';
-comment on column private.search_word.is_whole is 'True if a sound has the word itself, or joined with a neighbour.';
+comment on type private.search_word is 'A word of a search, and what sounds and categories have of it.';
+comment on column private.search_word.place is 'Position in the search, from 1.';
+comment on column private.search_word.typed is 'The folded word, as private.search_words returns it.';
+comment on column private.search_word.spelled is
+  'The spelling that sounds or categories have: typed, or with "u" for "ue". Null if none has the word.';
+comment on column private.search_word.joined is
+  'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
+  '"lofi".';
+comment on column private.search_word.is_last is 'True for the last word, which people may still be typing.';
+comment on column private.search_word.is_whole is
+  'True if a sound or a category has the word itself, or joined with a neighbour.';
 comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
 comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
 comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
-comment on column private.search_word.share is 'Share of the sounds that have the word.';
+comment on column private.search_word.share is
+  'Share of the sounds that have the word; if the vocabulary lacks it, the share of the most frequent longer word that '
+  'begins with it, else 0.';
+comment on column private.search_word.in_descriptions_only is
+  'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
+-- Runs without sequential scans, because Postgres would read the whole table for rare words that it takes for frequent.
 create function private.any_has(words tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 begin
@@ -31,6 +44,7 @@ $$;
 comment on function private.any_has is
   'Returns whether a sound or a category has words. Also finds numbers, and words that are newer than the vocabulary.';
 
+-- Runs without sequential scans: see private.any_has.
 create function private.slugs_named(words tsquery) returns text[]
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
@@ -49,9 +63,10 @@ $$;
 comment on function private.slugs_named is
   'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
 
--- A beginning counts for the last word, and for others only where the word itself is nowhere. Words of scripts without
--- spaces, from U+0E00 on, are pairs of letters, so a single letter is always a beginning. Leaves out beginnings of
--- frequent words without longer forms, which would take 10 ms.
+-- Finds beginnings for the last word, and for others only if no sound or category has the word itself. Words of
+-- scripts without spaces are pairs of letters, so a single letter is always a beginning. Leaves out beginnings of
+-- frequent words without longer forms, which would take 10 ms. Plans its statements once (force_generic_plan), because
+-- the same index suits all words. Runs without sequential scans, so that Postgres reads it in small catalogues, too.
 create function private.look_up(word private.search_word, spelled text) returns private.search_word
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -59,6 +74,8 @@ declare
   whole constant text[] := array[spelled, '+' || spelled] || word.joined;
   whole_query constant tsquery := array_to_string(array(select quote_literal(form) from unnest(whole) as form), '|');
   beginning_query constant tsquery := quote_literal(spelled) || ':*';
+  is_of_unspaced_script constant boolean := ascii(spelled) >= 3584; -- U+0E00
+  last_character constant text := chr(1114111); -- U+10FFFF
   share_of_longer double precision;
   longer_in_descriptions_only boolean;
 begin
@@ -66,10 +83,14 @@ begin
     from private.vocabulary as known where known.word = any (whole);
   word.is_whole := word.share is not null or private.any_has(whole_query);
   word.is_beginning := false;
-  if word.is_last or not word.is_whole or ascii(spelled) >= 3584 then
+  if word.is_last or not word.is_whole or is_of_unspaced_script then
     select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
-      from private.vocabulary as known where known.word > spelled and known.word < spelled || chr(1114111);
-    word.is_beginning := share_of_longer is not null or coalesce(word.share < 0.1, private.any_has(beginning_query));
+      from private.vocabulary as known where known.word > spelled and known.word < spelled || last_character;
+    word.is_beginning := case
+      when share_of_longer is not null then true
+      when word.share is not null then word.share < 0.1
+      else private.any_has(beginning_query)
+    end;
   end if;
   if word.is_whole or word.is_beginning then
     word.spelled := spelled;
@@ -95,6 +116,8 @@ begin
   return word;
 end
 $$;
+comment on function private.find_word is
+  'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
 
 create function private.find_words(q text) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
@@ -143,4 +166,4 @@ begin
 end
 $$;
 comment on function private.corrected_text is
-  'Returns the text of a search, in which the most similar words replace those that no sound has.';
+  'Returns the text of a search, in which the most similar words replace those that the catalogue does not have.';

@@ -84,7 +84,10 @@ $$;
 comment on function private.search_tiers is
   'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
 
--- Plans each statement with its values, because the best plan depends on how frequent the words are.
+-- Plans each statement with its values, because the best plan depends on how frequent the words are. Runs without
+-- sequential scans: see private.any_has. Parameters of the statement:
+-- $1 query, $2 slugs of its categories, $3 ids of the page, $4 number of sounds to add, $5 query for words, $6 typed
+-- text, $7 and $8 list_rank and created_at of the last sound in the head of the list.
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
   head private.list_place
@@ -103,8 +106,8 @@ begin
 end
 $$;
 comment on function private.add_sounds is
-  'Adds the next sounds to a page. Condition and order are SQL about "sound", in which $5 is the query for words, $6 '
-  'the typed text, and $7 and $8 the place up to which the list is searched.';
+  'Adds the next sounds to a page. Condition and order are SQL about "sound" with the parameters $5 to $8: the query '
+  'for words, the typed text, and list_rank and created_at of the last sound in the head of the list.';
 
 -- In a common list order "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
 create function private.add_matching(
@@ -126,6 +129,7 @@ $$;
 comment on function private.add_matching is
   'Adds sounds that match, in list order. Searches the head of the list first, if one is given.';
 
+-- Compares with chr(1114111), the last character of Unicode, so that the index of titles finds beginnings.
 create function private.add_titles_beginning(
   page uuid[], query private.sound_query, matching tsquery, typed text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -155,8 +159,8 @@ comment on function private.add_titles_containing is
   'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
   'inside of too many words.';
 
--- Words are frequent if by chance a tenth of the sounds has all of them: each is missing in less than 0.9/n of them. A
--- page of sounds with them is then found in the first thousand of the list.
+-- Words are frequent if at least a tenth of the sounds must have all of them, because each of the n words is missing in
+-- less than 0.9/n of the sounds. A page of sounds with them is then found in the first thousand of the list.
 create function private.head_of_list(words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -250,6 +254,8 @@ begin
   return private.add_titles_containing(page, query, typed);
 end
 $$;
+comment on function private.sounds_as_typed is
+  'Returns sounds that have all words, best first, then those whose titles contain the typed text.';
 
 -- Leaves out words of descriptions first, then frequent ones, so that the rarest word decides. Nothing is better than
 -- something wrong: at least half of the words that any sound has must remain, and one that most sounds do not have.
@@ -284,6 +290,7 @@ language plpgsql stable security definer set search_path = '' as $$
 declare
   typed constant text := btrim(private.fold_for_search(query.q));
   words private.search_word[] := private.find_words(typed);
+  corrected_typed text;
   corrected_words text[];
   kept text[];
 begin
@@ -294,8 +301,9 @@ begin
 
   corrected_q := nullif(private.corrected_text(query.q, words), query.q);
   if corrected_q is not null then
-    words := private.find_words(btrim(private.fold_for_search(corrected_q)));
-    ids := private.sounds_as_typed(query, words, btrim(private.fold_for_search(corrected_q)));
+    corrected_typed := btrim(private.fold_for_search(corrected_q));
+    words := private.find_words(corrected_typed);
+    ids := private.sounds_as_typed(query, words, corrected_typed);
   end if;
   if cardinality(ids) > 0 then
     return;
@@ -307,7 +315,7 @@ begin
   );
   select most.ids, most.kept into ids, kept
     from private.sounds_with_most_words(query, words, corrected_words) as most;
-  if cardinality(ids) = 0 or not kept && corrected_words then
+  if cardinality(ids) = 0 or not (kept && corrected_words) then -- found nothing, or only by words as typed
     corrected_q := null;
   end if;
 end

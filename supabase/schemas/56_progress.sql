@@ -155,7 +155,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
-  perform private.lock_receipts(auth.uid(), false);
+  perform private.lock_receipts_left(auth.uid(), false);
   delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
   delete from public.progress where user_id = auth.uid() and sound_id = sound;
@@ -173,7 +173,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress('{}');
-  perform private.lock_receipts(auth.uid(), false);
+  perform private.lock_receipts_left(auth.uid(), false);
   delete from public.history where user_id = auth.uid();
   was_there := found;
   delete from public.progress where user_id = auth.uid();

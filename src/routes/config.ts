@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { AppSettings } from '../model/app-settings.ts';
 
 const AppConfig = z
   .object({
@@ -28,6 +29,7 @@ const AppConfig = z
       description: 'True if new users must confirm their e-mail address with a mailed code.',
       examples: [true],
     }),
+    settings: AppSettings,
   })
   .meta({ id: 'AppConfig' });
 
@@ -35,12 +37,14 @@ export const configEndpoints = [
   endpoint('getAppConfig', 'GET /config', {
     summary: 'Settings that an app needs before sign-in',
     description:
-      'URL of covers, and the ways to sign up and to sign in. Changes by the operator take effect within a minute.',
+      'URL of covers, the ways to sign up and to sign in, and what the operator tells apps. Changes by the operator ' +
+      'take effect within a minute.',
     guard: 'none',
     response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
     cache: 'shared',
-    handle: async ({ context: { auth, config } }) => {
-      const { external, disable_signup, mailer_autoconfirm } = await auth.settings();
+    handle: async ({ context: { auth, config, appSettings } }) => {
+      const [ofAuth, settings] = await Promise.all([auth.settings(), appSettings()]);
+      const { external, disable_signup, mailer_autoconfirm } = ofAuth;
       const storage = `${config.supabase.publicUrl}/storage/v1`;
       const files = `${storage}/object/public/`;
       return {
@@ -56,6 +60,7 @@ export const configEndpoints = [
           id_token_providers: config.idTokenProviders.filter((provider) => external[provider] !== false),
           sign_up: external.email && !disable_signup,
           email_confirmation: !mailer_autoconfirm,
+          settings,
         },
       };
     },

@@ -58,6 +58,7 @@ export interface Data extends DataCalls {
 const reads: ReadonlySet<CalledFunction> = new Set([
   ...catalogueReads,
   'export_account',
+  'get_app_settings',
   'get_customer',
   'get_sound',
   'list_favorites',

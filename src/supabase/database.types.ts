@@ -5,7 +5,21 @@ export type Database = {
   
   "public": {
           Tables: {
-            "categories": {
+            "app_settings": {
+                  Row: {
+                    "key": string,"value": NonNullable<Json>
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "key": string,"value": NonNullable<Json>
+                  }
+                  Update: {
+                    "key"?: string,"value"?: NonNullable<Json>
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"categories": {
                   Row: {
                     "created_at": string,"description": string | null,"id": string,"is_active": boolean,"name": string,"parent_id": string | null,"slug": string,"sort_order": number,"updated_at": string
                   }
@@ -258,6 +272,9 @@ isOneToOne: false
 { Args: { "ended_session"?: string }; Returns: boolean
                            },
 "export_account":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
+"get_app_settings":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
 "get_customer":

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AccountExport } from '../model/account-export.ts';
+import { AppSettings } from '../model/app-settings.ts';
 import { CatalogueChanges } from '../model/catalogue-change.ts';
 import { Category } from '../model/category.ts';
 import { Customer } from '../model/customer.ts';
@@ -33,6 +34,7 @@ const values = {
   count_play: object(PlayCount),
   count_plays: list(PlayResult),
   end_sessions: boolean,
+  get_app_settings: object(z.object({ settings: AppSettings })),
   get_customer: object(Customer),
   get_sound: object(StoredSound),
   list_history: object(z.object({ data: z.array(HistoryEntry), has_more: z.boolean() })),

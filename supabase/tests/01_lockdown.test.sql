@@ -47,7 +47,8 @@ select bag_eq(
     union all select name, 'ALL', 'authenticated', 'Tokens of other apps reach nothing'
     from unnest(array['customers', 'favorites', 'history', 'progress']) as name
     union all select name, 'ALL', 'anon, authenticated', 'Users reach nothing of imports'
-    from unnest(array['imported_files', 'imported_sounds', 'imports']) as name $$,
+    from unnest(array['imported_files', 'imported_sounds', 'imports']) as name
+    union all values ('app_settings', 'ALL', 'anon, authenticated', 'Users read settings through the service') $$,
   'policies of the exposed schema are exactly the listed ones'
 );
 select is_empty(
@@ -96,7 +97,7 @@ select bag_eq(
 select bag_eq(
   $$ select name from our_functions where schema = 'public' and callers !~ 'authenticated' $$,
   $$ values
-    ('public.as_api_key'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
+    ('public.as_api_key'), ('public.get_app_settings'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
     ('public.doctor_revoke_keys'), ('public.doctor_session_addresses'),
     ('public.set_premium'), ('public.validate_sounds'), ('public.missing_functions'), ('public.replica_lag_seconds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'
@@ -151,7 +152,8 @@ select bag_eq(
       ('service_role', 'SELECT', '{favorites,history}'),
       ('service_role', 'SELECT, UPDATE', '{customers}'),
       ('service_role', 'INSERT, SELECT, UPDATE', '{imported_files,imported_sounds,imports}'),
-      ('service_role', 'DELETE, INSERT, SELECT, UPDATE', '{categories,home_section_sounds,home_sections,play_counts,sounds}')
+      ('service_role', 'DELETE, INSERT, SELECT, UPDATE', '{app_settings,categories,home_section_sounds,home_sections,
+        play_counts,sounds}')
     ) as listed (grantee, privileges, relations), unnest(relations::text[]) as relation $$,
   'grants on tables, views and columns are exactly the listed ones'
 );

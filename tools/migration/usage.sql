@@ -10,6 +10,7 @@ update public.customers set is_active = false where email like 'listener-2%';
 delete from auth.users where email like 'listener-3%';
 update auth.users set deleted_at = now() where email = 'listener-40@example.com';
 
+insert into public.app_settings (key, value) values ('min_version_ios', '"2.1.0"'), ('theme', 'null');
 insert into public.favorites (user_id, sound_id)
 select customer.id, sound.id from public.customers as customer, public.sounds as sound where customer.email like 'listener-1%';
 insert into public.play_counts (sound_id, plays) select id, 1000 from public.sounds

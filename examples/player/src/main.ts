@@ -63,6 +63,12 @@ addEventListener('session', ({ detail: event }) => {
   void show();
 });
 
+/** Shows what the operator tells everybody. */
+async function showMessage() {
+  const { settings } = await api.config();
+  find('#message').textContent = settings.message ?? '';
+}
+
 /** Lets the page open without a network. Adds the files of the first visit, which were loaded before the worker. */
 async function keepPage() {
   await navigator.serviceWorker.register('/worker.js');
@@ -74,4 +80,5 @@ async function keepPage() {
 }
 
 void restored.finally(show);
+void showMessage().catch(() => {}); // without a network, before the first settings came
 if (navigator.serviceWorker) void keepPage(); // which browsers lack without HTTPS

@@ -30,16 +30,19 @@ type Steps = (page: Page) => Promise<void>;
 
 const usual = /^\[vite\]|Failed to load resource|username fields/;
 
+export const operatorMessage = 'The recordings are back.';
+
 async function provideSite(use: (site: Site) => Promise<void>) {
   if (!inject('stack').embedded) return use(null as never);
   const dataDir = await preparedFolder();
   const launching = launchBrowser();
   const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false, emailConfirmations: true });
   await seed(stack, false, () => {});
+  const sql = postgres(stack.databaseUrl);
+  await sql`insert into public.app_settings values ('message', ${sql.json(operatorMessage)})`;
   const gateway = await startGateway({ SUPABASE_URL: stack.apiUrl });
   const port = await freePort();
   const player = await startPlayer({ port, gatewayPort: gateway.port, dataDir });
-  const sql = postgres(stack.databaseUrl);
   const browser = await launching;
   await use({ url: `http://127.0.0.1:${port}/`, supabaseUrl: stack.apiUrl, sql, browser });
   await Promise.all([sql.end(), browser.close()]);

@@ -4,7 +4,18 @@ import { demoAccount, freeAccount } from '@sounds-service/dev/seed';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../../../test/support/browser.ts';
-import { button, focused, listen, next, open, playing, test, tryAgain, untilPlays } from './fixture.ts';
+import {
+  button,
+  focused,
+  listen,
+  next,
+  open,
+  operatorMessage,
+  playing,
+  test,
+  tryAgain,
+  untilPlays,
+} from './fixture.ts';
 
 const error = (status: number, code: string) => ({ status, json: { error: { code, message: 'Made up.' } } });
 const notFound = error(404, 'not_found');
@@ -82,6 +93,15 @@ test('a screen that fails shows the reason, and a click tries again and keeps th
     }
   };
   await visit('phone', steps, 'Cannot read properties of undefined');
+});
+
+test('guests and users see the message of the operator', async ({ visit }) => {
+  await visit('phone', async (page) => {
+    const message = page.locator('header').getByText(operatorMessage);
+    await message.waitFor();
+    await listen(page);
+    await message.waitFor();
+  });
 });
 
 test('a sound has a page whose address can be shared, also with a guest', async ({ phone: page }) => {

@@ -5,7 +5,10 @@ import { guestClient } from './session.ts';
 import { readItem, type Store } from './store.ts';
 
 /** Settings of the service that the screens of an app depend on. */
-export interface AppConfig extends Schema<'AppConfig'> {}
+export interface AppConfig extends Omit<Schema<'AppConfig'>, 'settings'> {
+  /** Settings of the operator. Other keys than the agreed ones have any JSON. */
+  settings: Schema<'AppSettings'> & Record<string, unknown>;
+}
 
 const key = 'sounds.config';
 
@@ -30,7 +33,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
     // Do not wait for a network if the settings of an earlier start are stored.
     const guest = known ? once : repeated;
     try {
-      known = (await answer(guest.GET('/config', signalOf(options)))).data;
+      known = (await answer(guest.GET('/config', signalOf(options)))).data as AppConfig;
     } catch (error) {
       if (known === null || options?.signal?.aborted) throw error;
       return known;

@@ -18,6 +18,7 @@ describe.runIf(embedded)('npm run doctor', () => {
     expect(others.map(({ status, check }) => `${status}: ${check}`)).toEqual([
       'not checked: Read replica',
       'not checked: Redis',
+      'not checked: Revocation at Apple',
       'not checked: Gateway',
       'not checked: Gateway clock',
       'not checked: Gateway https',

@@ -198,9 +198,7 @@ async function certificate(name: string) {
 
 base(
   'rediss:// works with TLS and NODE_EXTRA_CA_CERTS, and otherwise the log has the reason',
-  {
-    tags: ['openssl'],
-  },
+  { tags: ['openssl'], timeout: 60_000 }, // starts four processes in turn
   async () => {
     const port = await freePort();
     const { files, cert } = await certificate('IP:127.0.0.1');

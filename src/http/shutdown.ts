@@ -5,8 +5,8 @@ import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
 import { logWritten } from '../shared/logger.ts';
 
-/** Interval at which a request that still arrives must make progress after the drain. */
-const stalledMs = 1_000;
+/** Time in which a connection without a response under way must bring bytes after the drain. Otherwise it is closed. */
+const stalledMs = 2_000;
 
 /** Ignores a second signal within this time, because npm forwards a Ctrl-C that the terminal also sends. */
 const samePressMs = 500;
@@ -50,8 +50,8 @@ async function acceptWaiting(server: Server, timeLeftMs: () => number) {
 }
 
 /**
- * Ends the connections without a response under way, unless bytes have arrived since the last call: a request that
- * stays half-sent will never be complete.
+ * Ends the connections without a response under way, unless bytes have arrived since the last call: they are idle, or
+ * have a half-sent request that will never be complete.
  * @param seen numbers of bytes that each connection had read at the last call
  */
 function endStalled({ connections, responses }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
@@ -85,7 +85,8 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
 
     log.info({ phase: 'answer' }, `${inFlight()} requests are in flight; no new connections are accepted`);
     const closed = new Promise((resolve) => server.once('close', resolve));
-    server.close(); // also closes idle connections
+    server.closeIdleConnections = () => {}; // otherwise close() would lose requests that are on their way
+    server.close();
     const seen = new Map<Socket, number>();
     const timer = setInterval(() => endStalled(open, seen), stalledMs);
     endStalled(open, seen);

@@ -1,5 +1,6 @@
 import { type CallOptions, signalOf } from './call.ts';
 import { SoundsError } from './error.ts';
+import type { AppleCode } from './revoke-apple.ts';
 import type { DeviceSession } from './session.ts';
 import { type Accounts, createSignIn, passingSession } from './sign-in.ts';
 import type { User } from './stored-session.ts';
@@ -10,16 +11,6 @@ type Options = Omit<Accounts, 'recovery'> & {
   /** Sends unsent plays and positions before a session ends. */
   sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<unknown>;
 };
-
-/** What Apple gave the app at a sign-in right before the deletion of an account. */
-export interface AppleCode {
-  /** Authorization code, which is good once and for five minutes. */
-  appleAuthorizationCode?: string | undefined;
-  /** Services ID that the code was made for, on Android and the web. Default: the bundle id of the app. */
-  appleClientId?: string | undefined;
-  /** Redirect URI that the code was made with, on Android and the web. */
-  appleRedirectUri?: string | undefined;
-}
 
 /** Time limit of `sendLast`, because the session should end soon. */
 const lastLimitMs = 5_000;
@@ -112,7 +103,9 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
      */
     async deleteAccount(apple: AppleCode = {}, options?: CallOptions): Promise<{ appleRevoked: boolean }> {
       const user = (await session.load())?.user;
-      const appleRevoked = await revokeApple(session, user?.id, apple, options);
+      // A separate module keeps apps without it small.
+      const revocation = apple.appleAuthorizationCode && (await import('./revoke-apple.ts').catch(() => null));
+      const appleRevoked = !!revocation && (await revocation.revokeApple(session, user?.id, apple, options));
       const { api, mayBeDone } = repeating(session, user?.id);
       try {
         await api.DELETE('/me', signalOf(options));
@@ -126,30 +119,4 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
       return { appleRevoked };
     },
   };
-}
-
-/**
- * Revokes the user's tokens at Apple, in one attempt, because a code is good once.
- * @returns false for every failure, because the account is deleted all the same
- * @throws SoundsError `recent_sign_in_required`, because the deletion would be rejected, too
- */
-async function revokeApple(
-  session: DeviceSession,
-  userId: string | undefined,
-  { appleAuthorizationCode, appleClientId, appleRedirectUri }: AppleCode,
-  options?: CallOptions,
-): Promise<boolean> {
-  if (!appleAuthorizationCode) return false;
-  const body = {
-    authorization_code: appleAuthorizationCode,
-    ...(appleClientId !== undefined && { client_id: appleClientId }),
-    ...(appleRedirectUri !== undefined && { redirect_uri: appleRedirectUri }),
-  };
-  try {
-    await session.api({ userId, repeatable: false }).POST('/me/apple/revocation', { body, ...signalOf(options) });
-    return true;
-  } catch (error) {
-    if (error instanceof SoundsError && error.reason === 'recent_sign_in_required') throw error;
-    return false;
-  }
 }

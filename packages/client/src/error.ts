@@ -25,26 +25,21 @@ interface Details {
 class ServiceError extends Error {
   override readonly name = 'SoundsError';
   /** The HTTP status; 0 without a response. */
-  readonly status: number;
-  readonly code: ErrorCode;
+  declare readonly status: number;
+  declare readonly code: ErrorCode;
   /** Reason for a 400, 401, 404 or 429, or `locked` for a sound that needs premium. Let your code depend on it, never on the message. */
-  readonly reason: ErrorReason | null;
+  declare readonly reason: ErrorReason | null;
   /** Name of the invalid field, if there is exactly one. */
-  readonly field: string | null;
+  declare readonly field: string | null;
   /** Id of the request, for reports of problems. */
-  readonly requestId: string | null;
+  declare readonly requestId: string | null;
   /** Seconds to wait before the next attempt, if the service has sent them. */
-  readonly retryAfter: number | null;
+  declare readonly retryAfter: number | null;
 
   constructor(message: string, details: Details, cause?: unknown) {
     super(message);
-    if (cause !== undefined) this.cause = cause;
-    this.status = details.status;
-    this.code = details.code;
-    this.reason = details.reason ?? null;
-    this.field = details.field ?? null;
-    this.requestId = details.requestId ?? null;
-    this.retryAfter = details.retryAfter ?? null;
+    if (cause) this.cause = cause;
+    Object.assign(this, { reason: null, field: null, requestId: null, retryAfter: null, ...details });
   }
 }
 

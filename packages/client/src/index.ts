@@ -16,7 +16,7 @@ import { createUserData } from './user-data.ts';
 
 export { attachAudio } from './attach-audio.ts';
 export type { AudioElement } from './audio-element.ts';
-export type { AppleCode, Auth } from './auth.ts';
+export type { Auth } from './auth.ts';
 export type { CallOptions, FlushOptions } from './call.ts';
 export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
 export type { CopiedSound } from './catalogue-copy.ts';
@@ -31,6 +31,7 @@ export type { Offline, OfflineFilters } from './offline.ts';
 export type { Plays } from './plays.ts';
 export type { Progress } from './progress.ts';
 export type * from './resources.ts';
+export type { AppleCode } from './revoke-apple.ts';
 export type { Wait } from './send.ts';
 export type { MailedCode } from './sign-in.ts';
 export { indexedDbStore, memoryStore, type Store } from './store.ts';

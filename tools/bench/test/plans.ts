@@ -32,7 +32,7 @@ export function testPlans(title: string, { release, ...changes }: Partial<Size> 
         select id, created_at from public.sounds where is_active order by sort_order, created_at desc offset ${(size.sounds * 3) / 4} limit 1`;
       await sql.end();
       list = statements(row?.['created_at'].toISOString(), row?.['id']);
-    });
+    }, 180_000); // loads the catalogue
     afterAll(async () => {
       await explainer.end();
       await database.stop();

@@ -83,7 +83,7 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ refresh_token: 'abcdefghijkl' }),
   }).catch(() => 'cut off');
-  await expect.poll(() => calls).toBe(5);
+  await expect.poll(() => calls).toBe(6); // the configuration asks Auth and the data API
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');

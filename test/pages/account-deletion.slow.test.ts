@@ -94,11 +94,13 @@ describe('GET /account-deletion', () => {
   test('tells when a limit ends', async ({ gateway }) => {
     const { user } = await newUser(gateway);
     await inBrowser(urlOf(gateway), phone, async (page) => {
-      for (let mail = 1; mail <= 6; mail++) {
+      // A network gets two mails an hour for one address.
+      for (const _mail of [1, 2]) {
         await ask(page, user.email);
-        await message(page).filter({ hasText: /\w/ }).waitFor();
-        if (mail <= 5) await page.getByRole('button', { name: 'Use another address' }).click();
+        await page.getByRole('button', { name: 'Use another address' }).click();
       }
+      await ask(page, user.email);
+      await message(page).filter({ hasText: 'Too many' }).waitFor();
       expect(await message(page).innerText()).toMatch(/^Too many attempts\. Try again in \d+ minutes\.$/);
     });
   });

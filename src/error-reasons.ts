@@ -1,8 +1,8 @@
-/** What a reason of an error tells the developer of an app. */
+/** Text that explains the reason of an error to the developer of an app. */
 export type ErrorMeaning = Readonly<{
-  /** What happened. */
+  /** Event that caused the error. */
   what: string;
-  /** What to do about it. */
+  /** Remedy for the developer. */
   fix: string;
 }>;
 

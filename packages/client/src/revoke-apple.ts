@@ -2,7 +2,7 @@ import type { CallOptions } from './call.ts';
 import type { SoundsError } from './error.ts';
 import type { DeviceSession } from './session.ts';
 
-/** What Apple gave the app at a sign-in right before the deletion of an account. */
+/** Values that Apple gave the app at a sign-in right before the deletion of an account. */
 export interface AppleCode {
   /** Authorization code, which is good once and for five minutes. */
   appleAuthorizationCode?: string | undefined;

@@ -33,7 +33,7 @@ interface Entry<Item> {
 const parts = ['title', 'labels', 'all'] as const;
 type Part = (typeof parts)[number];
 
-/** What is known about a word of the catalogue. */
+/** Facts about a word of the catalogue. */
 interface Known {
   /** Number of sounds and categories that have it. */
   count: number;
@@ -43,7 +43,7 @@ interface Known {
 /** A word of a search. */
 interface SearchedWord {
   typed: string;
-  /** As sounds have it. Undefined if no sound has the word. */
+  /** Spelling in the sounds. Undefined if no sound has the word. */
   spelled?: string;
   /** With its neighbours, because "lo fi" is also written "lofi". */
   joined: string[];

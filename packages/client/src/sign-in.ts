@@ -12,7 +12,7 @@ export type MailedCode =
   | { type: 'signup'; email: string; code: string; password: string; fullName?: string | undefined }
   | { type: 'recovery'; email: string; code: string };
 
-/** What the calls for accounts share. */
+/** Parts that the calls for accounts share. */
 export type Accounts = {
   url: string;
   waiting: Waiting;

@@ -8,7 +8,7 @@ type Play = { id: string; sound_id: string; played_at: string };
 type Position = { sound_id: string; position_sec: number | null; updated_at: string };
 type Reply = { status: number; body: Body; headers?: Record<string, string> };
 
-/** What happens to a request: the service answers it, the answer is lost, or another server answers instead. */
+/** Fate of a request: the service answers it, the answer is lost, or another server answers instead. */
 export type Fate = 'answered' | 'lost answer' | { status: number; headers: Record<string, string>; body: string };
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -23,7 +23,7 @@ type BytesCall = Readonly<{
   name: JsonFunction;
   /** Arguments; of catalogue reads, texts. */
   args: object;
-  /** Runs the function as this caller, or as a guest if it is null. */
+  /** Runs the function as this caller, or without a token if it is null. */
   caller: Caller | null;
   /** Runs the function with the rights of the service, unless the caller has an API key. */
   asService: boolean;

@@ -22,7 +22,7 @@ import {
 
 type Functions = Database['public']['Functions'];
 
-/** Caller (null for a guest), SQL function and its arguments, which are optional if the function requires none. */
+/** Caller (null without a token), SQL function and its arguments, which are optional if the function requires none. */
 type Call<Name extends CalledFunction> = [
   caller: Caller | null,
   name: Name,

@@ -86,7 +86,7 @@ create view private.category with (security_invoker = true) as
   order by sort_order, name, id;
 comment on view private.category is 'Category with its children in API responses, in display order.';
 
--- Runs as definer, because guests have no grant on the table. Without sequential scans it takes 2.0 ms instead of 9.7
+-- Runs as definer, because anon has no grant on the table. Without sequential scans it takes 2.0 ms instead of 9.7
 -- (500 categories, 100,000 sounds).
 create function private.list_categories() returns json
 language sql stable security definer set search_path = '' set enable_seqscan = off as $$

@@ -23,8 +23,8 @@ insert into public.home_section_sounds (section_id, sound_id, position) values
 delete from public.sounds where title = 'Tests gone';
 
 set local role anon;
-select unalike(public.list_categories()::text, '%tests-hidden%', 'a guest finds no hidden category in the tree');
-select alike(public.list_categories()::text, '%tests-shown%', 'a guest finds an active category in the tree');
+select unalike(public.list_categories()::text, '%tests-hidden%', 'without a token the tree has no hidden category');
+select alike(public.list_categories()::text, '%tests-shown%', 'without a token the tree has the active categories');
 
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';

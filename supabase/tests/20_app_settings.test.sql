@@ -17,7 +17,7 @@ select throws_ok('select * from public.app_settings', '42501', null, 'users cann
 select throws_ok('select public.get_app_settings()', '42501', null, 'users cannot call the function');
 reset role;
 set local role anon;
-select throws_ok($$ delete from public.app_settings $$, '42501', null, 'guests cannot change settings');
+select throws_ok($$ delete from public.app_settings $$, '42501', null, 'nobody changes settings without a token');
 reset role;
 
 select throws_like(

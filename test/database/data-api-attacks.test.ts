@@ -9,7 +9,7 @@ import { test } from '../support/test.ts';
 // Attacks the data API directly, with the access token and the publishable key that every user of the app has.
 // supabase/tests contains the same attacks in SQL.
 
-test('users, guests and the service can access only the exposed schema', async ({ user }) => {
+test('users, anon and the service can access only the exposed schema', async ({ user }) => {
   for (const caller of [user.access_token, null, 'service'])
     for (const schema of ['private', 'admin', 'auth', 'storage']) {
       const headers = { 'Accept-Profile': schema, 'Content-Profile': schema };

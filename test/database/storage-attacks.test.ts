@@ -4,7 +4,7 @@ import { test } from '../support/test.ts';
 
 // Attacks Storage directly with a user's access token and the publishable key. Only the service may sign addresses.
 
-/** Calls Storage. @param caller a user's token, null for a guest, or 'service' */
+/** Calls Storage. @param caller a user's token, null for a visitor, or 'service' */
 async function storage(caller: string | null, method: string, path: string, body?: string | object, type?: string) {
   const { apiUrl, publishableKey, secretKey } = inject('stack');
   const apikey = caller === 'service' ? secretKey : publishableKey;
@@ -21,7 +21,7 @@ async function storage(caller: string | null, method: string, path: string, body
   return { status: response.status, text: await response.text() };
 }
 
-test.for(['a user', 'a guest'])('%s reads, signs and changes no file and no bucket', async (who, { sql, user }) => {
+test.for(['a user', 'a visitor'])('%s reads, signs and changes no file and no bucket', async (who, { sql, user }) => {
   const name = `attacks/${randomUUID()}`;
   const [audio, cover, mine] = [`${name}.mp3`, `${name}.png`, `${name}-mine`];
   for (const [path, type] of [

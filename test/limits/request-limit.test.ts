@@ -39,7 +39,7 @@ test('the request limit counts a batch once, and applies to all sessions of one 
   await gateway.close();
 });
 
-test('the request limit counts guests, rejected tokens, unknown paths and methods by address', async () => {
+test('the request limit counts missing and rejected tokens, unknown paths and methods by address', async () => {
   const gateway = await startGateway({ TRUST_PROXY: '1', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '5' });
   const limited = apiAt(gateway.url);
   const requests = [

@@ -11,7 +11,7 @@ interface Screen {
   isNarrow?: true;
 }
 
-const forGuests: Record<string, Screen> = {
+const withoutSession: Record<string, Screen> = {
   '#/': { title: 'Sign in', make: signIn, isNarrow: true },
   '#/signup': { title: 'Create an account', make: signUp, isNarrow: true },
   '#/forgot': { title: 'Forgot your password?', make: forgot, isNarrow: true },
@@ -32,7 +32,7 @@ const main = find('main');
 async function show() {
   const path = (location.hash.split('?')[0] || '#/').replace(/^(#\/sound)\/.+/, '$1');
   const isSignedIn = (await api.auth.user()) !== null;
-  const screens = isSignedIn ? forUsers : forGuests;
+  const screens = isSignedIn ? forUsers : withoutSession;
   const { title, make, isNarrow } = screens[path] ?? (screens['#/'] as Screen);
   find('nav').hidden = !isSignedIn;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a'))
@@ -58,7 +58,7 @@ addEventListener('session', ({ detail: event }) => {
   if (event.type === 'refreshed' || event.type === 'notStored') return;
   stop();
   // Keep a shared address, so that it is shown after sign-in.
-  if (event.type === 'signedOut' || location.hash in forGuests) history.replaceState(null, '', '#/');
+  if (event.type === 'signedOut' || location.hash in withoutSession) history.replaceState(null, '', '#/');
   if (event.type === 'signedOut') notify(partings[event.reason]);
   void show();
 });

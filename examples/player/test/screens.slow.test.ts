@@ -95,7 +95,7 @@ test('a screen that fails shows the reason, and a click tries again and keeps th
   await visit('phone', steps, 'Cannot read properties of undefined');
 });
 
-test('guests and users see the message of the operator', async ({ visit }) => {
+test('a visitor and a user see the message of the operator', async ({ visit }) => {
   await visit('phone', async (page) => {
     const message = page.locator('header').getByText(operatorMessage);
     await message.waitFor();
@@ -104,7 +104,7 @@ test('guests and users see the message of the operator', async ({ visit }) => {
   });
 });
 
-test('a sound has a page whose address can be shared, also with a guest', async ({ phone: page }) => {
+test('a sound has a page whose address can be shared, also with a visitor', async ({ phone: page }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await open(page, 'Browse');
   await page.getByLabel('Search sounds').fill('Singing Bowl in A3');

@@ -7,7 +7,7 @@ const exportLimitMs = 65_000;
 
 /** Creates the calls that keep nothing on the device. @param url URL of the service */
 export function createCalls(url: string, { api, session, covers }: Pick<Parts, 'api' | 'session' | 'covers'>) {
-  const guests = session.api({ isForGuests: true });
+  const withoutToken = session.api({ needsNoToken: true });
   const patient = session.api({ repeatable: false, timeLimitMs: exportLimitMs, attemptLimitMs: exportLimitMs });
 
   return {
@@ -28,7 +28,7 @@ export function createCalls(url: string, { api, session, covers }: Pick<Parts, '
 
     /** Returns the tree of categories. Needs no session. */
     categories: async (options?: CallOptions): Promise<Category[]> =>
-      (await answer(guests.GET('/categories', signalOf(options)))).data,
+      (await answer(withoutToken.GET('/categories', signalOf(options)))).data,
 
     /** Returns everything that the service stores about the user. */
     export: async (options?: CallOptions): Promise<AccountExport> =>

@@ -1,7 +1,7 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
-import { guestClient } from './session.ts';
+import { tokenlessClient } from './session.ts';
 import { readItem, type Store } from './store.ts';
 
 /** Settings of the service that the screens of an app depend on. */
@@ -17,8 +17,8 @@ const smallCover = 256;
 
 /** Creates functions that load the settings of the service. */
 export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
-  const repeated = guestClient(url, { repeatable: true, ...waiting });
-  const once = guestClient(url, { repeatable: false, ...waiting });
+  const repeated = tokenlessClient(url, { repeatable: true, ...waiting });
+  const once = tokenlessClient(url, { repeatable: false, ...waiting });
   let known: AppConfig | null = null;
   let asking: Promise<unknown> | undefined;
 
@@ -31,9 +31,9 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
   async function ask(options?: CallOptions): Promise<AppConfig> {
     await restore();
     // Do not wait for a network if the settings of an earlier start are stored.
-    const guest = known ? once : repeated;
+    const tokenless = known ? once : repeated;
     try {
-      known = (await answer(guest.GET('/config', signalOf(options)))).data as AppConfig;
+      known = (await answer(tokenless.GET('/config', signalOf(options)))).data as AppConfig;
     } catch (error) {
       if (known === null || options?.signal?.aborted) throw error;
       return known;

@@ -38,7 +38,7 @@ export type Sending = Partial<
   /** User whose token is sent. Rejects if another user is signed in. */
   userId?: string | undefined;
   /** Sends the request without a token if no user is signed in. */
-  isForGuests?: boolean;
+  needsNoToken?: boolean;
 };
 
 /** The session of one device, as docs/apps.md describes. Other tabs may share its store. */
@@ -72,13 +72,13 @@ export function createSession({ url, waiting, ...options }: SessionOptions): Dev
     return session;
   }
 
-  async function fetch(request: Request, { userId, isForGuests, ...sending }: Sending = {}): Promise<Response> {
+  async function fetch(request: Request, { userId, needsNoToken, ...sending }: Sending = {}): Promise<Response> {
     const limits = { repeatable: true, ...waiting, ...sending };
     const deadline = performance.now() + limits.timeLimitMs;
     let session = await unlessAborted(load(), request.signal);
     if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
     if (session === null) {
-      if (!isForGuests) throw sessionOver();
+      if (!needsNoToken) throw sessionOver();
       return send(request, limits, deadline);
     }
     // A page that goes away has no time for a refresh.
@@ -98,7 +98,7 @@ export function createSession({ url, waiting, ...options }: SessionOptions): Dev
 
 /** Creates a function that gets new tokens and stores them. Aborting one of its callers does not cancel it. */
 function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredSession) {
-  const guest = guestClient(url, { repeatable: true, ...waiting });
+  const tokenless = tokenlessClient(url, { repeatable: true, ...waiting });
   let refreshing: Promise<Session> | undefined;
 
   async function renew(stale: Session): Promise<Session> {
@@ -107,7 +107,7 @@ function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredS
     if (old.access_token !== stale.access_token) return old; // another tab has refreshed it
     let next: Session | null = null;
     try {
-      const { data } = await answer(guest.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } }));
+      const { data } = await answer(tokenless.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } }));
       next = toSession(data, old.user);
     } catch (error) {
       // Keep the session after any other failure, such as a 401 of a proxy.
@@ -129,5 +129,5 @@ function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredS
 }
 
 /** Creates a client for calls without a token. A 401 does not cause a refresh. */
-export const guestClient = (url: string, limits: Limits): Api =>
+export const tokenlessClient = (url: string, limits: Limits): Api =>
   createApi(url, (request, isAnswer) => send(request, { ...limits, isAnswer }));

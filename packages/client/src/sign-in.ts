@@ -1,7 +1,7 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
 import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
-import { createSession, type DeviceSession, guestClient } from './session.ts';
+import { createSession, type DeviceSession, tokenlessClient } from './session.ts';
 import { memoryStore } from './store.ts';
 import { toSession, type User } from './stored-session.ts';
 
@@ -26,9 +26,9 @@ export const passingSession = ({ url, waiting }: Accounts) => createSession({ ur
 
 export function createSignIn(accounts: Accounts) {
   const { url, waiting, session } = accounts;
-  const guest = guestClient(url, { repeatable: true, ...waiting });
+  const tokenless = tokenlessClient(url, { repeatable: true, ...waiting });
   /** Sends calls that must not take effect twice. */
-  const once = guestClient(url, { repeatable: false, ...waiting });
+  const once = tokenlessClient(url, { repeatable: false, ...waiting });
 
   async function begin(tokens: Answer): Promise<User> {
     accounts.recovery = null;
@@ -53,7 +53,7 @@ export function createSignIn(accounts: Accounts) {
 
     /** Signs in with e-mail address and password. */
     async signIn(body: { email: string; password: string }, options?: CallOptions): Promise<User> {
-      return begin((await answer(guest.POST('/auth/signin', { body, ...signalOf(options) }))).data);
+      return begin((await answer(tokenless.POST('/auth/signin', { body, ...signalOf(options) }))).data);
     },
 
     /** Signs in with an ID token of Google or Apple, and the nonce whose hash was passed to their SDK. */
@@ -62,7 +62,7 @@ export function createSignIn(accounts: Accounts) {
       options?: CallOptions,
     ): Promise<User> {
       const body = { id_token: idToken, ...(nonce !== undefined && { nonce }) };
-      return begin((await answer(guest.POST('/auth/oauth/idp', { body, ...signalOf(options) }))).data);
+      return begin((await answer(tokenless.POST('/auth/oauth/idp', { body, ...signalOf(options) }))).data);
     },
 
     /**
@@ -81,12 +81,12 @@ export function createSignIn(accounts: Accounts) {
 
     /** Mails a code for a forgotten password, if the account exists. */
     async recover(body: { email: string }, options?: CallOptions): Promise<void> {
-      await guest.POST('/auth/recover', { body, ...signalOf(options) });
+      await tokenless.POST('/auth/recover', { body, ...signalOf(options) });
     },
 
     /** Mails a new code for a sign-up, if the account is not confirmed yet. */
     async resend(body: { email: string }, options?: CallOptions): Promise<void> {
-      await guest.POST('/auth/resend', { body, ...signalOf(options) });
+      await tokenless.POST('/auth/resend', { body, ...signalOf(options) });
     },
   };
 }

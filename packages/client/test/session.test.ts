@@ -177,7 +177,7 @@ test('a 401 causes a refresh that survives an aborted call and a lost response',
 });
 
 /** Matches calls that work without a session, or that begin or end one. */
-const forGuests =
+const withoutToken =
   /^(auth\.(?!setPassword|deleteAccount)|session|(favorites|plays|progress)\.flush|offline\.(?!sync$|favorites|history)|config|coverUrl|categories)/;
 
 /** Lists every method of the client with its path. */
@@ -193,7 +193,7 @@ test('a call that needs a session rejects without one and sends no request', asy
   expect(await api.categories()).toBeInstanceOf(Array);
   await api.config(); // otherwise the first list would request it
   sent.length = 0;
-  const methods = methodsOf(api).filter(([name]) => !forGuests.test(name));
+  const methods = methodsOf(api).filter(([name]) => !withoutToken.test(name));
   expect(methods).toHaveLength(30);
   for (const [name, method] of methods) {
     const result = method('/me');

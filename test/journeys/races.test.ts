@@ -18,6 +18,12 @@ const kept = (sql: Sql, { user }: Session, sounds: string[], day: Date) => sql`
     left join public.history on history.sound_id = sound.id and history.user_id = ${user.id}
   order by position`;
 
+/** Waits until another connection waits for a lock of this one. */
+async function waitForWaiter(sql: Sql, pid: number) {
+  const waiting = () => sql`select from pg_stat_activity where ${pid}::int = any (pg_blocking_pids(pid))`;
+  while ((await waiting()).length === 0);
+}
+
 test('a play that is sent alone and in a batch at the same time counts once', async ({ sql, user }) => {
   const sounds = await addSounds(sql, Array(50).fill({}));
   const plays = sounds.map(playOf);
@@ -82,6 +88,31 @@ test('a history can be cleared while plays are added to it', async ({ api, sql }
   await expectNone(sql, 'user_id', [session.user.id], ['public.history']);
 });
 
+test('a play that waits while the history is being cleared counts, and does not enter it', async ({ api, sql }) => {
+  const ways = {
+    'one with a key': countPlay,
+    'one without a key': async ({ user }: Session, { sound_id }: Play) =>
+      await pool`select public.count_play(${sound_id}, ${user.id})`,
+    'a batch': (session: Session, play: Play) => countPlays(session, [play]),
+  };
+  for (const [way, count] of Object.entries(ways)) {
+    const session = await signUp(api);
+    const sound_id = await addSound(sql);
+    let played: Promise<unknown> | undefined;
+    await pool.begin(async (transaction) => {
+      const claims = JSON.stringify({ sub: session.user.id, role: 'authenticated' });
+      const [own] = await transaction`
+        select pg_backend_pid() as pid, set_config('request.jwt.claims', ${claims}, true),
+          private.lock_receipts_left(${session.user.id}, false)`;
+      played = count(session, playOf(sound_id));
+      await waitForWaiter(sql, own?.['pid']);
+      await transaction`select public.clear_history()`;
+    });
+    await played;
+    expect(await kept(sql, session, [sound_id], new Date()), way).toEqual([{ counted: 1, of_day: 1, entered: null }]);
+  }
+});
+
 test('a batch waits while a sound is being deleted, then counts only the other sounds', async ({ sql, user }) => {
   const [gone = '', other = ''] = await addSounds(sql, [{}, {}]);
   await countPlays(user, [playOf(gone)]);
@@ -90,8 +121,7 @@ test('a batch waits while a sound is being deleted, then counts only the other s
   await pool.begin(async (transaction) => {
     const [own] = await transaction`delete from public.sounds where id = ${gone} returning pg_backend_pid() as pid`;
     statuses = countPlays(user, plays);
-    const waiting = () => sql`select from pg_stat_activity where ${own?.['pid']}::int = any (pg_blocking_pids(pid))`;
-    while ((await waiting()).length === 0);
+    await waitForWaiter(sql, own?.['pid']);
   });
   expect(await statuses).toEqual(['not_found', 'counted']);
   await expectNone(sql, 'sound_id', [gone], ['public.history']);

@@ -1,9 +1,13 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createSounds, memoryStore } from '../src/index.ts';
+import { type AudioElement, createSounds, memoryStore, type Sounds } from '../src/index.ts';
+import { createReporter } from '../src/report-position.ts';
 
 const soundId = '50000000-0000-4000-8000-000000000001';
+
+/** Second from which the player saves positions. */
+const firstSec = 15;
 
 type Entry = { sound_id: string; position_sec: number | null; updated_at: string };
 
@@ -32,6 +36,30 @@ function createRule(now: () => number) {
   };
 }
 
+/** Creates the player of a device. Its element stays where it was paused. */
+function createPlayer({ progress }: Sounds) {
+  const element = { currentTime: 0, duration: Number.POSITIVE_INFINITY, loop: false, hasAttribute: () => true };
+  let saved = Promise.resolve();
+  const save = (id: string, seconds: number | null) => {
+    saved = progress.save(id, seconds);
+    return saved;
+  };
+  const reporter = createReporter(element as unknown as AudioElement, soundId, { save });
+  return {
+    async listenTo(seconds: number) {
+      reporter.start();
+      element.currentTime = seconds;
+      reporter.stop();
+      await saved;
+    },
+    /** Ends the paused player, as when another sound is played. */
+    async leave() {
+      reporter.stop();
+      await saved;
+    },
+  };
+}
+
 /** Outcomes of a request: lost, received without a response, late, or received twice. Late ones have no order. */
 const fates = ['ok', 'ok', 'ok', 'lost', 'unanswered', 'late', 'doubled'] as const;
 
@@ -42,6 +70,7 @@ const history = fc.record({
     fc.record({
       device: fc.nat({ max: 2 }),
       gapMs: fc.oneof(fc.integer({ min: 2, max: 999 }), fc.integer({ min: 5_000, max: 600_000 })),
+      act: fc.constantFrom('save', 'listen', 'leave'),
       position: fc.option(fc.integer({ min: 0, max: 3_600 }), { freq: 4 }),
       action: fc.constantFrom('nothing', 'flush', 'sync', 'restart', 'clear'),
       fate: fc.constantFrom(...fates),
@@ -94,32 +123,37 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
   vi.stubGlobal('fetch', serve);
 
   const devices = clocksMs.map((clockMs) => ({ clockMs, store: memoryStore() }));
-  const clients = new Map<number, ReturnType<typeof createSounds>>();
+  const apps = new Map<number, { client: Sounds; player: ReturnType<typeof createPlayer> }>();
   const start = (n: number) => {
     const { store } = devices[n] as (typeof devices)[number];
-    clients.set(n, createSounds({ url: 'http://service/api/v1', store, timeLimitMs: 900 }));
+    const client = createSounds({ url: 'http://service/api/v1', store, timeLimitMs: 900 });
+    const app = { client, player: createPlayer(client) };
+    apps.set(n, app);
+    return app;
   };
-  const on = async (n: number, act: (client: ReturnType<typeof createSounds>) => Promise<unknown>) => {
+  const on = async (n: number, act: (client: Sounds, player: ReturnType<typeof createPlayer>) => Promise<unknown>) => {
     vi.setSystemTime(trueMs + (devices[n]?.clockMs ?? 0));
-    if (!clients.has(n)) start(n);
-    await act(clients.get(n) as ReturnType<typeof createSounds>);
+    const { client, player } = apps.get(n) ?? start(n);
+    await act(client, player);
   };
   for (const n of devices.keys()) {
     trueMs += signInsMs[n] ?? 0;
     await on(n, (client) => client.auth.signIn({ email: '', password: '' }));
   }
-  for (const { device, gapMs, position, action, ...network } of steps) {
+  for (const { device, gapMs, act, position, action, ...network } of steps) {
     trueMs += gapMs;
     for (const each of later) if (each.step === 0) rule.put(each.body);
     for (const each of later) each.step -= 1;
     ({ fate } = network);
     arrival = network.arrival;
-    newest = position;
-    await on(device % devices.length, async ({ progress, history }) => {
-      await progress.save(soundId, position);
+    await on(device % devices.length, async ({ progress, history }, player) => {
+      if (act === 'save') await progress.save(soundId, position);
+      if (act === 'listen') await player.listenTo(firstSec + (position ?? 0));
+      if (act === 'leave') await player.leave();
+      if (act !== 'leave') newest = act === 'save' ? position : firstSec + (position ?? 0);
       if (action === 'clear') await history.clear().catch(() => {});
       if (action === 'flush' || action === 'sync') await progress[action]().catch(() => {});
-      if (action === 'restart') clients.delete(device % devices.length);
+      if (action === 'restart') apps.delete(device % devices.length);
     });
     if (action === 'restart') await on(device % devices.length, ({ progress }) => progress.flush().catch(() => {}));
   }

@@ -22,15 +22,18 @@ async function send(url: string, method: 'GET' | 'POST' = 'GET', headers: Record
   return { status: statusCode, text: await body.text() };
 }
 
-/** Runs ops/Caddyfile for a test, with a self-signed certificate and two local ports instead of the containers. */
-async function startCaddy(gatewayPorts: readonly [number, number]) {
+/**
+ * Runs ops/Caddyfile for a test, with a self-signed certificate and two local ports instead of the containers.
+ * @param writeLimit time limit for each response
+ */
+async function startCaddy(gatewayPorts: readonly [number, number], writeLimit = '2m') {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-caddy-'));
   const [configuration, accessLog] = [join(folder, 'Caddyfile'), join(folder, 'access.log')];
   let delivered = await readFile('ops/Caddyfile', 'utf8');
   for (const [text, changed] of [
     ['gateway-a:3000 gateway-b:3000', gatewayPorts.map((port) => `127.0.0.1:${port}`).join(' ')],
     ['{\n\tservers {', '{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\tservers {'],
-    ['write 2m', 'write 2s'],
+    ['write 2m', `write ${writeLimit}`],
   ] as const) {
     expect(delivered).toContain(text);
     delivered = delivered.replace(text, changed);
@@ -55,7 +58,7 @@ async function startCaddy(gatewayPorts: readonly [number, number]) {
 }
 
 /** Starts a server in place of a gateway. It closes the connection of a POST, and `/docs/scalar.js` is large. */
-async function startStub(seen: IncomingMessage[], closed: () => void) {
+async function startStub(seen: IncomingMessage[], closed = () => {}) {
   const server = createServer((req, res) => {
     if (req.url === '/healthz') return void res.end();
     seen.push(req);
@@ -72,10 +75,9 @@ async function startStub(seen: IncomingMessage[], closed: () => void) {
   return (server.address() as AddressInfo).port;
 }
 
-test('the proxy forwards addresses, retries no POST, hides /readyz and aborts stalled downloads', async () => {
+test('the proxy forwards addresses, retries no POST and hides /readyz', async () => {
   const seen: [IncomingMessage[], IncomingMessage[]] = [[], []];
-  const { promise: cutOff, resolve: closed } = Promise.withResolvers<void>();
-  const ports = [await startStub(seen[0], closed), await startStub(seen[1], closed)] as const;
+  const ports = [await startStub(seen[0]), await startStub(seen[1])] as const;
   const { origin, accessLog } = await startCaddy(ports);
 
   const claims = { 'X-Forwarded-For': '9.9.9.9', 'X-Forwarded-Proto': 'http', Authorization: 'Bearer of-somebody' };
@@ -101,14 +103,6 @@ test('the proxy forwards addresses, retries no POST, hides /readyz and aborts st
   }
   expect(seen.flat()).toHaveLength(21);
 
-  const { port } = new URL(origin);
-  const socket = connect({ port: Number(port), servername: 'localhost', rejectUnauthorized: false });
-  await once(socket, 'secureConnect');
-  socket.pause().on('error', () => {});
-  socket.write(`GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
-  await cutOff;
-  socket.destroy();
-
   const log = await readFile(accessLog, 'utf8');
   const lines = log
     .trim()
@@ -120,6 +114,19 @@ test('the proxy forwards addresses, retries no POST, hides /readyz and aborts st
     request: { method: 'GET', remote_ip: expect.stringMatching(/^(127\.0\.0\.1|::)$/) },
   });
   expect(log).not.toMatch(/private|of-somebody|of-a-gateway/);
+});
+
+test('the proxy aborts stalled downloads', async () => {
+  const { promise: cutOff, resolve: closed } = Promise.withResolvers<void>();
+  const ports = [await startStub([], closed), await startStub([], closed)] as const;
+  const { origin } = await startCaddy(ports, '2s');
+  const { port } = new URL(origin);
+  const socket = connect({ port: Number(port), servername: 'localhost', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  socket.pause().on('error', () => {});
+  socket.write(`GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
+  await cutOff;
+  socket.destroy();
 });
 
 test('the proxy answers every request while one of two gateways stops', async () => {

@@ -35,6 +35,6 @@ export function createApi(url: string, send: Send): Api {
       const response = await send(request, (found) => isAnswerTo(`${method} ${path}`, found));
       return { data: await response.json() };
     };
-  const [GET, POST, PUT, PATCH, DELETE] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(call);
-  return { GET, POST, PUT, PATCH, DELETE } as unknown as Api;
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  return Object.fromEntries(methods.map((method) => [method, call(method)])) as unknown as Api;
 }

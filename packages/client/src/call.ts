@@ -16,5 +16,9 @@ export interface FlushOptions extends CallOptions {
 /** Returns the body of a successful response. */
 export const answer = async <T>(call: Promise<{ data?: T | undefined }>): Promise<T> => (await call).data as T;
 
+/** Returns the `data` of a successful response. */
+export const dataOf = async <T>(call: Promise<{ data?: { data: T } | undefined }>): Promise<T> =>
+  (await answer(call)).data;
+
 /** Returns the part of the options that belongs to a request. */
 export const signalOf = ({ signal, keepalive = false }: FlushOptions = {}) => ({ signal: signal ?? null, keepalive });

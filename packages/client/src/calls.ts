@@ -1,4 +1,4 @@
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { answer, type CallOptions, dataOf, signalOf } from './call.ts';
 import type { Parts } from './parts.ts';
 import type { AccountExport, Category, Customer, CustomerChanges, HomeSection, Profile } from './resources.ts';
 
@@ -6,33 +6,29 @@ import type { AccountExport, Category, Customer, CustomerChanges, HomeSection, P
 const exportLimitMs = 65_000;
 
 /** Creates the calls that keep nothing on the device. @param url URL of the service */
-export function createCalls(url: string, { api, session, covers }: Pick<Parts, 'api' | 'session' | 'covers'>) {
+export function createCalls(url: string, { api, session, withCovers }: Pick<Parts, 'api' | 'session' | 'withCovers'>) {
   const withoutToken = session.api({ needsNoToken: true });
   const patient = session.api({ repeatable: false, timeLimitMs: exportLimitMs, attemptLimitMs: exportLimitMs });
 
   return {
     customer: {
       /** Returns the customer record of the user. */
-      get: async (options?: CallOptions): Promise<Customer> =>
-        (await answer(api.GET('/me/customer', signalOf(options)))).data,
+      get: (options?: CallOptions): Promise<Customer> => dataOf(api.GET('/me/customer', signalOf(options))),
       /** Changes only the given fields. Null clears a field. */
-      update: async (body: CustomerChanges, options?: CallOptions): Promise<Customer> =>
-        (await answer(api.PATCH('/me/customer', { body, ...signalOf(options) }))).data,
+      update: (body: CustomerChanges, options?: CallOptions): Promise<Customer> =>
+        dataOf(api.PATCH('/me/customer', { body, ...signalOf(options) })),
     },
 
     /** Returns the sections of the home page with their sounds. */
     async home(options?: CallOptions): Promise<HomeSection[]> {
-      const [{ sections }] = await Promise.all([answer(api.GET('/home', signalOf(options))), covers()]);
-      return sections;
+      return (await withCovers(answer(api.GET('/home', signalOf(options))))).sections;
     },
 
     /** Returns the tree of categories. Needs no session. */
-    categories: async (options?: CallOptions): Promise<Category[]> =>
-      (await answer(withoutToken.GET('/categories', signalOf(options)))).data,
+    categories: (options?: CallOptions): Promise<Category[]> => dataOf(withoutToken.GET('/categories', signalOf(options))),
 
     /** Returns everything that the service stores about the user. */
-    export: async (options?: CallOptions): Promise<AccountExport> =>
-      (await answer(patient.GET('/me/export', signalOf(options)))).data,
+    export: (options?: CallOptions): Promise<AccountExport> => dataOf(patient.GET('/me/export', signalOf(options))),
 
     /**
      * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
@@ -46,6 +42,6 @@ export function createCalls(url: string, { api, session, covers }: Pick<Parts, '
     },
 
     /** Returns the profile of the user. */
-    me: async (options?: CallOptions): Promise<Profile> => (await answer(api.GET('/me', signalOf(options)))).data,
+    me: (options?: CallOptions): Promise<Profile> => dataOf(api.GET('/me', signalOf(options))),
   };
 }

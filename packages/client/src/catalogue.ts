@@ -1,7 +1,8 @@
 import type { Api } from './api.ts';
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { answer, type CallOptions, dataOf, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
 import { locked } from './error.ts';
+import type { Parts } from './parts.ts';
 import type { Schema } from './schema.ts';
 
 /** Maximum number of sounds in one call of `POST /sounds/files`. */
@@ -54,17 +55,12 @@ export function previewOf(sound: Schema<'SoundPreview'>): Schema<'SoundPreview'>
 /** Sounds, and the addresses of their files. */
 export interface Catalogue extends ReturnType<typeof createCatalogue> {}
 
-export function createCatalogue(api: Api, covers: () => Promise<void>) {
-  async function page(query: Filters = {}, options?: CallOptions): Promise<Page> {
-    const asked = api.GET('/sounds', { params: { query }, ...signalOf(options) });
-    const [found] = await Promise.all([answer(asked), covers()]);
-    return found;
-  }
+export function createCatalogue(api: Api, withCovers: Parts['withCovers']) {
+  const page = (query: Filters = {}, options?: CallOptions): Promise<Page> =>
+    withCovers(answer(api.GET('/sounds', { params: { query }, ...signalOf(options) })));
 
-  async function get(id: string, options?: CallOptions): Promise<SoundDetail> {
-    const init = { params: { path: { id } }, ...signalOf(options) };
-    return (await answer(api.GET('/sounds/{id}', init))).data;
-  }
+  const get = (id: string, options?: CallOptions): Promise<SoundDetail> =>
+    dataOf(api.GET('/sounds/{id}', { params: { path: { id } }, ...signalOf(options) }));
 
   async function audio(id: string, options?: CallOptions): Promise<Audio> {
     const { audio_url, audio_url_expires_in, is_locked } = await get(id, options);
@@ -98,7 +94,7 @@ export function createCatalogue(api: Api, covers: () => Promise<void>) {
     async *files(ids: readonly string[], options?: CallOptions): AsyncGenerator<SoundFiles, void> {
       for (let first = 0; first < ids.length; first += filesAtOnce) {
         const body = { ids: ids.slice(first, first + filesAtOnce) };
-        yield* (await answer(api.POST('/sounds/files', { body, ...signalOf(options) }))).data;
+        yield* await dataOf(api.POST('/sounds/files', { body, ...signalOf(options) }));
       }
     },
 

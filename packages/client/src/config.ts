@@ -1,4 +1,4 @@
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { type CallOptions, dataOf, signalOf } from './call.ts';
 import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
 import { tokenlessClient } from './session.ts';
@@ -17,8 +17,8 @@ const smallCover = 256;
 
 /** Creates functions that load the settings of the service. */
 export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
-  const repeated = tokenlessClient(url, { repeatable: true, ...waiting });
-  const once = tokenlessClient(url, { repeatable: false, ...waiting });
+  const repeated = tokenlessClient(url, waiting);
+  const once = tokenlessClient(url, waiting, false);
   let known: AppConfig | null = null;
   let asking: Promise<unknown> | undefined;
 
@@ -33,7 +33,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
     // Do not wait for a network if the settings of an earlier start are stored.
     const tokenless = known ? once : repeated;
     try {
-      known = (await answer(tokenless.GET('/config', signalOf(options)))).data as AppConfig;
+      known = (await dataOf(tokenless.GET('/config', signalOf(options)))) as AppConfig;
     } catch (error) {
       if (known === null || options?.signal?.aborted) throw error;
       return known;
@@ -46,19 +46,24 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
     return known;
   }
 
+  async function covers() {
+    if (known) return;
+    asking ??= ask()
+      .catch(() => {})
+      .finally(() => {
+        asking = undefined;
+      });
+    await asking;
+  }
+
   return {
     ask,
     restore,
 
-    /** Loads the settings that `coverUrl` needs. Ignores a failure, so that lists are shown without covers. */
-    async covers(): Promise<void> {
-      if (known) return;
-      asking ??= ask()
-        .catch(() => {})
-        .finally(() => {
-          asking = undefined;
-        });
-      await asking;
+    /** Settles like a call, once the settings that `coverUrl` needs are loaded, or cannot be. */
+    async withCovers<T>(call: Promise<T>): Promise<T> {
+      const [result] = await Promise.all([call, covers()]);
+      return result;
     },
 
     coverUrl({ cover_image_url: path }: { cover_image_url: string | null }, { small = false } = {}): string | null {

@@ -25,37 +25,36 @@ export type DeliveryOptions<Time extends string, Entry> = {
   send: (userId: string, reports: [string, Entry][], init: Init) => Promise<Results>;
 };
 
+/** Result of sending reports. */
+export type Outcome = {
+  /** Statuses of the reports, without those that are kept because of `error`. */
+  results: Results;
+  /** True if the reports must be sent in halves, until a wrong one is alone. */
+  isTooMuch?: boolean;
+  error?: SoundsError;
+};
+
 /**
- * Creates functions that send reports and decide by the answer which of them are over, as docs/apps.md says.
+ * Creates a function that sends reports in one request and decides by the answer which of them are over, as
+ * docs/apps.md says.
  * @param refuse takes the error of a report that the service has refused
  */
 export function createDelivery<Time extends string, Entry extends Report<Time>>(
-  options: DeliveryOptions<Time, Entry>,
+  { time, field, send }: DeliveryOptions<Time, Entry>,
   unsent: Entries<Entry>,
   service: Service,
   refuse: (error: SoundsError) => void,
 ) {
-  const { time } = options;
-
-  /** Converts a time of this device's clock to the service's clock, at most now. */
-  const corrected = (deviceMs: number) => new Date(Math.min(deviceMs, Date.now()) - service.aheadMs()).toISOString();
-
-  /**
-   * Sends reports in one request.
-   * @returns their statuses, without those of reports that are kept because of `error`. `isTooMuch` is true if the
-   *   reports must be sent in halves, until a wrong one is alone
-   */
-  async function sendBatch(user: string, reports: [string, Entry][], init: Init) {
+  async function outcomeOf(user: string, reports: [string, Entry][], init: Init): Promise<Outcome> {
     try {
-      const results = await options.send(user, reports, init);
+      const results = await send(user, reports, init);
       const isComplete = reports.every(([key]) => results.has(key.toLowerCase()));
-      return { results, error: isComplete ? undefined : noAnswer() };
+      return isComplete ? { results } : { results, error: noAnswer() };
     } catch (error) {
       if (!(error instanceof SoundsError)) throw error;
-      const { status, reason, field } = error;
-      const isRefused = reason === 'too_large' || (reason === 'validation' && field === options.field);
+      const isRefused = error.reason === 'too_large' || (error.reason === 'validation' && error.field === field);
       const results: Results = new Map();
-      if (reports.length > 1 && (isRefused || status === 413)) return { results, isTooMuch: true };
+      if (reports.length > 1 && (isRefused || error.status === 413)) return { results, isTooMuch: true };
       if (!isRefused && !canGoOn(error)) throw error;
       if (!isRefused) return { results, error };
       refuse(error);
@@ -63,6 +62,9 @@ export function createDelivery<Time extends string, Entry extends Report<Time>>(
       return { results };
     }
   }
+
+  /** Converts a time of this device's clock to the service's clock, at most now. */
+  const corrected = (deviceMs: number) => new Date(Math.min(deviceMs, Date.now()) - service.aheadMs()).toISOString();
 
   /** Removes reports that have a result. Moves the others to the end, so that they do not hold up those behind them. */
   const settle = (user: string, reports: [string, Entry][], results: Results) =>
@@ -78,5 +80,9 @@ export function createDelivery<Time extends string, Entry extends Report<Time>>(
       }
     });
 
-  return { sendBatch, settle };
+  return async (user: string, reports: [string, Entry][], init: Init): Promise<Outcome> => {
+    const outcome = await outcomeOf(user, reports, init);
+    if (!outcome.isTooMuch) await settle(user, reports, outcome.results);
+    return outcome;
+  };
 }

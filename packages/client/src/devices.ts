@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { type CallOptions, dataOf, signalOf } from './call.ts';
 import type { Schema } from './schema.ts';
 
 /** A device on which the user is signed in. `is_current` marks this one. */
@@ -11,8 +11,7 @@ export interface Devices extends ReturnType<typeof createDevices> {}
 export function createDevices(api: Api) {
   return {
     /** Lists the devices, last used first. */
-    list: async (options?: CallOptions): Promise<Device[]> =>
-      (await answer(api.GET('/me/sessions', signalOf(options)))).data,
+    list: (options?: CallOptions): Promise<Device[]> => dataOf(api.GET('/me/sessions', signalOf(options))),
 
     /**
      * Signs out a device. It keeps its access token until that expires, within the hour. Use `auth.signOut` for this one.

@@ -1,5 +1,6 @@
+import type { Api } from './api.ts';
 import { type CallOptions, signalOf } from './call.ts';
-import { createEntries } from './entries.ts';
+import { createEntries, type Entries } from './entries.ts';
 import { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
 import { canGoOn, createFlush } from './refusal.ts';
@@ -12,20 +13,39 @@ const shareOfApp = 1 / 3;
 const isRefusal = ({ reason, field }: SoundsError) =>
   reason === 'too_many_favorites' || (reason === 'validation' && field === 'sound_id');
 
+/** Unsent changes of a user, by the ids of sounds: true adds a favorite, false removes it. */
+type Changes = Entries<boolean>;
+
 /** Keeps changes of the user's favorites until they are sent. */
-export function createFavoriteChanges({ session, waiting, store }: Parts) {
-  const { timeLimitMs, service } = waiting;
+export function createFavoriteChanges(parts: Parts) {
+  const changes: Changes = createEntries(parts.store, 'favorites');
+  const { send, sendSoon, flush } = createSender(parts, changes);
 
-  /** Unsent changes: true adds a favorite, false removes it. */
-  const wanted = createEntries<boolean>(store, 'favorites');
+  return {
+    read: changes.read,
+    forget: changes.forget,
+    send,
+    flush,
 
+    /** Stores a change, and calls `copied` before it is sent. */
+    async want(user: string, id: string, isFavorite: boolean, copied: () => Promise<void>) {
+      await changes.update(user, (entries) => {
+        entries[id] = isFavorite;
+      });
+      await copied();
+      sendSoon();
+    },
+  };
+}
+
+function createSender({ session, waiting: { timeLimitMs, service } }: Parts, changes: Changes) {
   /** Timer of the next call of `send`. */
   let sendingLater: ReturnType<typeof setTimeout> | undefined;
 
   const { flush, refuse } = createFlush(send);
 
   function sendSoon() {
-    send().catch(() => {}); // a failed change stays in `wanted`
+    send().catch(() => {}); // a failed change stays in the store
   }
 
   /** Sends unsent changes until the time limit. Sends the others when the service allows more requests. */
@@ -33,13 +53,14 @@ export function createFavoriteChanges({ session, waiting, store }: Parts) {
     const deadline = performance.now() + timeLimitMs;
     const user = (await session.load())?.user.id;
     if (user === undefined) return;
-    await wanted.sending(user, timeLimitMs, () => sendAll(user, deadline, options), options?.signal);
+    await changes.sending(user, timeLimitMs, () => sendAll(user, deadline, options), options?.signal);
   }
 
   /** @throws SoundsError if changes are kept, after it has sent the others */
   async function sendAll(user: string, deadline: number, options?: CallOptions) {
+    const api = session.api({ userId: user });
     let kept: SoundsError | undefined;
-    for (const [id, isFavorite] of Object.entries(await wanted.read(user))) {
+    for (const [id, isFavorite] of Object.entries(await changes.read(user))) {
       const pauseMs = service.pauseMs(shareOfApp);
       if (performance.now() + pauseMs >= deadline) {
         clearTimeout(sendingLater);
@@ -47,9 +68,9 @@ export function createFavoriteChanges({ session, waiting, store }: Parts) {
         break;
       }
       if (pauseMs > 0) await pause(pauseMs, options?.signal);
-      const error = await sendOne(user, id, isFavorite, options);
+      const error = await sendChange(api, id, isFavorite, options).catch((thrown) => keptError(thrown, refuse));
       kept ??= error;
-      await wanted.update(user, (entries) => {
+      await changes.update(user, (entries) => {
         if (entries[id] !== isFavorite) return; // the user has changed it again meanwhile
         delete entries[id];
         if (error) entries[id] = isFavorite; // at the end, so that it does not hold up the others
@@ -58,40 +79,25 @@ export function createFavoriteChanges({ session, waiting, store }: Parts) {
     if (kept) throw kept;
   }
 
-  /**
-   * Sends one change.
-   * @returns the error if the change must be kept
-   * @throws SoundsError if the other changes cannot be sent either
-   */
-  async function sendOne(user: string, id: string, isFavorite: boolean, options?: CallOptions) {
-    const api = session.api({ userId: user });
-    try {
-      if (isFavorite) await api.POST('/favorites', { body: { sound_id: id }, ...signalOf(options) });
-      else await api.DELETE('/favorites/{soundId}', { params: { path: { soundId: id } }, ...signalOf(options) });
-    } catch (error) {
-      if (!(error instanceof SoundsError)) throw error;
-      if (isRefusal(error)) refuse(error);
-      else if (error.reason !== 'no_such_sound') {
-        if (!canGoOn(error)) throw error;
-        return error;
-      }
-    }
-    return undefined;
+  return { send, sendSoon, flush };
+}
+
+async function sendChange(api: Api, id: string, isFavorite: boolean, options?: CallOptions): Promise<undefined> {
+  if (isFavorite) await api.POST('/favorites', { body: { sound_id: id }, ...signalOf(options) });
+  else await api.DELETE('/favorites/{soundId}', { params: { path: { soundId: id } }, ...signalOf(options) });
+}
+
+/**
+ * Returns the error of a change if the change must be kept; undefined if the change is over.
+ * @param refuse takes the error of a change that the service has refused
+ * @throws the error if the other changes cannot be sent either
+ */
+function keptError(error: unknown, refuse: (error: SoundsError) => void): SoundsError | undefined {
+  if (!(error instanceof SoundsError)) throw error;
+  if (isRefusal(error)) refuse(error);
+  else if (error.reason !== 'no_such_sound') {
+    if (!canGoOn(error)) throw error;
+    return error;
   }
-
-  return {
-    read: wanted.read,
-    forget: wanted.forget,
-    send,
-    flush,
-
-    /** Stores a change, and calls `copied` before it is sent. */
-    async want(user: string, id: string, isFavorite: boolean, copied: () => Promise<void>) {
-      await wanted.update(user, (entries) => {
-        entries[id] = isFavorite;
-      });
-      await copied();
-      sendSoon();
-    },
-  };
+  return undefined;
 }

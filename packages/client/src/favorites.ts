@@ -1,4 +1,4 @@
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { type CallOptions, dataOf, signalOf } from './call.ts';
 import { previewOf, uuid } from './catalogue.ts';
 import { createFavoriteChanges } from './favorite-changes.ts';
 import type { Parts } from './parts.ts';
@@ -17,7 +17,7 @@ const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
 export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'send' | 'forget'> {}
 
 export function createFavorites(parts: Parts) {
-  const { api, session, favoritesCopy: copy, find, covers } = parts;
+  const { api, session, favoritesCopy: copy, find, withCovers } = parts;
   const changes = createFavoriteChanges(parts);
 
   async function want(id: string, isFavorite: boolean) {
@@ -36,7 +36,7 @@ export function createFavorites(parts: Parts) {
     const found: Favorite[] = [];
     for (let first = 0; first < ids.length; first += idsAtOnce) {
       const query = { ids: ids.slice(first, first + idsAtOnce) };
-      const { data } = await answer(api.GET('/sounds', { params: { query }, ...signalOf(options) }));
+      const data = await dataOf(api.GET('/sounds', { params: { query }, ...signalOf(options) }));
       found.push(...data.map(favoriteOf));
     }
     return found;
@@ -55,8 +55,7 @@ export function createFavorites(parts: Parts) {
     async *list(options?: CallOptions): AsyncGenerator<Favorite, void> {
       const { user } = await session.current();
       const before = await changes.read(user.id);
-      const asked = api.GET('/favorites', signalOf(options));
-      const [{ data }] = await Promise.all([answer(asked), covers()]);
+      const data = await withCovers(dataOf(api.GET('/favorites', signalOf(options))));
       const wishes = { ...before, ...(await changes.read(user.id)) };
       const known = new Set(data.map(({ sound_id }) => sound_id));
       const added = Object.keys(wishes)

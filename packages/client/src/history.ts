@@ -15,13 +15,12 @@ type Options = Parts & {
 /** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}
 
-export function createHistory({ api, session, historyCopy: copy, flushPlays, dropProgress, covers }: Options) {
+export function createHistory({ api, session, historyCopy: copy, flushPlays, dropProgress, withCovers }: Options) {
   async function page(cursor?: string | null, options?: CallOptions): Promise<HistoryPage> {
     const { user } = await session.current();
     if (!cursor) await flushPlays(options);
     const query = { limit: 100, ...(cursor && { cursor }) };
-    const asked = api.GET('/history', { params: { query }, ...signalOf(options) });
-    const [found] = await Promise.all([answer(asked), covers()]);
+    const found = await withCovers(answer(api.GET('/history', { params: { query }, ...signalOf(options) })));
     if (!cursor && (await session.current()).user.id === user.id)
       await copy.replace(user.id, Object.fromEntries(found.data.map((entry) => [entry.sound_id, entry])));
     return found;

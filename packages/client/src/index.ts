@@ -21,6 +21,7 @@ export type { CallOptions, FlushOptions } from './call.ts';
 export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
 export type { CopiedSound } from './catalogue-copy.ts';
 export type { AppConfig } from './config.ts';
+
 export type { CurrentUser } from './current-user.ts';
 export type { Device, Devices } from './devices.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
@@ -87,9 +88,9 @@ export function createSounds(options: Options) {
   const session = createSession({ url, store, waiting, onSession, onLoad: found, onReplaced: forgetCopies });
   watchOtherTabs(session.load);
   const api = session.api();
-  const { ask, restore, covers, coverUrl } = createConfig({ url, store, waiting });
+  const { ask, restore, withCovers, coverUrl } = createConfig({ url, store, waiting });
   const parts = {
-    ...{ api, session, waiting, store, covers, restore },
+    ...{ api, session, waiting, store, withCovers, restore },
     favoritesCopy: createCopy<Favorite>(copies, 'favorites'),
     historyCopy: createCopy<HistoryEntry>(copies, 'history'),
     progressCopy: createCopy<ProgressEntry>(copies, 'progress'),
@@ -102,7 +103,7 @@ export function createSounds(options: Options) {
     auth: createAuth({ url, waiting, session, forget: data.forget, sendLast: data.sendLast }) as Auth,
     session: currentUser as CurrentUser,
     devices: createDevices(api) as Devices,
-    sounds: createCatalogue(api, covers) as Catalogue,
+    sounds: createCatalogue(api, withCovers) as Catalogue,
     ...data.lists,
 
     /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */

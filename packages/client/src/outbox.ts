@@ -1,10 +1,9 @@
 import type { FlushOptions } from './call.ts';
-import { createDelivery, type DeliveryOptions, type Report } from './delivery.ts';
+import { createDelivery, type DeliveryOptions, type Init, type Outcome, type Report } from './delivery.ts';
 import { createEntries } from './entries.ts';
 import type { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
 import { createFlush } from './refusal.ts';
-import type { DeviceSession } from './session.ts';
 
 /** Maximum number of reports in one request. */
 const batchSize = 100;
@@ -20,48 +19,28 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
   { session, waiting, store }: Parts,
   options: Options<Time, Entry>,
 ) {
-  const { time } = options;
   const unsent = createEntries<Entry>(store, options.name);
   /** Reports that are being stored, by their keys. */
   const fresh = new Map<string, { user: string; report: Entry }>();
   let isGathering = false;
   const { flush, refuse } = createFlush(send);
-
-  const { sendBatch, settle } = createDelivery(options, unsent, waiting.service, refuse);
+  const deliver = createDelivery(options, unsent, waiting.service, refuse);
 
   /** Sends all reports of a user. Call it in `exclusively`. @throws SoundsError if reports are kept, at the end */
-  async function sendAll(user: string, sender: DeviceSession, call?: FlushOptions) {
-    const init = { api: sender.api({ userId: user }), options: call };
-    const tried = new Set<string>();
-    let failure: SoundsError | undefined;
-    for (let size = batchSize; ; ) {
-      const untried = ([key, report]: [string, Entry]) => !tried.has(key + report[time]);
-      const reports = Object.entries(await unsent.read(user))
-        .filter(untried)
-        .slice(0, size);
-      if (reports.length === 0) break;
-      const { results, isTooMuch, error } = await sendBatch(user, reports, init);
-      if (isTooMuch) {
-        size = Math.ceil(reports.length / 2);
-        continue;
-      }
-      if (reports.length === 1) size = batchSize;
-      failure ??= error;
-      for (const [key, report] of reports) if (!results.has(key.toLowerCase())) tried.add(key + report[time]);
-      await settle(user, reports, results);
-    }
-    if (failure) throw failure;
-  }
+  const sendAll = (user: string, init: Init) =>
+    inBatches(
+      () => unsent.read(user),
+      (reports) => deliver(user, reports, init),
+      options.time,
+    );
 
   /** Sends the newest reports of a user in one request, which outlives the page. */
   async function sendAndLeave(user: string, call: FlushOptions) {
     const stored = await unsent.read(user);
     for (const [key, { user: owner, report }] of fresh) if (owner === user) stored[key] = report;
     const reports = Object.entries(stored).slice(-batchSize);
-    if (reports.length === 0) return;
     const api = session.api({ userId: user, repeatable: false });
-    const { results } = await sendBatch(user, reports, { api, options: call });
-    await settle(user, reports, results);
+    if (reports.length > 0) await deliver(user, reports, { api, options: call });
   }
 
   const exclusively = (user: string, task: () => Promise<void>, call?: FlushOptions) =>
@@ -72,30 +51,52 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
     const user = (await sender.load())?.user.id;
     if (user === undefined) return;
     if (call?.keepalive) await sendAndLeave(user, call);
-    else await exclusively(user, () => sendAll(user, sender, call), call);
+    else await exclusively(user, () => sendAll(user, { api: sender.api({ userId: user }), options: call }), call);
   }
 
-  return {
-    ...unsent,
-    exclusively,
-    sendAll,
-    send,
-    flush,
+  /** Stores a report, and sends it later with others. */
+  async function add(user: string, key: string, report: Entry) {
+    const storing = { user, report };
+    fresh.set(key, storing);
+    await unsent.update(user, (entries) => {
+      entries[key] = report;
+    });
+    if (fresh.get(key) === storing) fresh.delete(key);
+    if (isGathering) return;
+    isGathering = true;
+    setTimeout(() => {
+      isGathering = false;
+      send().catch(() => {}); // unsent reports stay in the store
+    }, options.gatherMs);
+  }
 
-    /** Stores a report, and sends it later with others. */
-    async add(user: string, key: string, report: Entry) {
-      const storing = { user, report };
-      fresh.set(key, storing);
-      await unsent.update(user, (entries) => {
-        entries[key] = report;
-      });
-      if (fresh.get(key) === storing) fresh.delete(key);
-      if (isGathering) return;
-      isGathering = true;
-      setTimeout(() => {
-        isGathering = false;
-        send().catch(() => {}); // unsent reports stay in the store
-      }, options.gatherMs);
-    },
-  };
+  return { ...unsent, exclusively, sendAll, send, flush, add };
+}
+
+/**
+ * Sends all reports in batches, and each report once.
+ * @param time field that tells a report from a newer one with the same key
+ * @throws SoundsError if reports are kept, at the end
+ */
+async function inBatches<Time extends string, Entry extends Report<Time>>(
+  read: () => Promise<Record<string, Entry>>,
+  deliver: (reports: [string, Entry][]) => Promise<Outcome>,
+  time: Time,
+) {
+  const tried = new Set<string>();
+  let failure: SoundsError | undefined;
+  for (let size = batchSize; ; ) {
+    const untried = Object.entries(await read()).filter(([key, report]) => !tried.has(key + report[time]));
+    const reports = untried.slice(0, size);
+    if (reports.length === 0) break;
+    const { results, isTooMuch, error } = await deliver(reports);
+    if (isTooMuch) {
+      size = Math.ceil(reports.length / 2);
+      continue;
+    }
+    if (reports.length === 1) size = batchSize;
+    failure ??= error;
+    for (const [key, report] of reports) if (!results.has(key.toLowerCase())) tried.add(key + report[time]);
+  }
+  if (failure) throw failure;
 }

@@ -17,8 +17,8 @@ export type Parts = {
   historyCopy: Entries<HistoryEntry>;
   progressCopy: Entries<ProgressEntry>;
   find: Finder;
-  /** Loads the settings that the addresses of covers depend on. */
-  covers: () => Promise<void>;
+  /** Settles like a call, once the settings that the addresses of covers depend on are loaded, or cannot be. */
+  withCovers: <T>(call: Promise<T>) => Promise<T>;
   /** Reads those settings from the store. */
   restore: () => Promise<void>;
 };

@@ -1,4 +1,4 @@
-import { answer, signalOf } from './call.ts';
+import { dataOf, signalOf } from './call.ts';
 import { previewOf } from './catalogue.ts';
 import { createOutbox } from './outbox.ts';
 import type { Parts } from './parts.ts';
@@ -25,7 +25,7 @@ export function createPlays(parts: Parts) {
     gatherMs,
     async send(_user, unsent, { api, options }) {
       const plays = unsent.map(([id, { sound_id, played_at }]) => ({ id, sound_id, played_at }));
-      const { data } = await answer(api.POST('/plays', { body: { plays }, ...signalOf(options) }));
+      const data = await dataOf(api.POST('/plays', { body: { plays }, ...signalOf(options) }));
       return new Map(data.map(({ id, status }) => [id, status]));
     },
   });

@@ -1,5 +1,5 @@
 import { type Api, createApi } from './api.ts';
-import { answer } from './call.ts';
+import { dataOf } from './call.ts';
 import { SoundsError, sessionOver } from './error.ts';
 import { exclusively } from './lock.ts';
 import { type Limits, send, type Waiting } from './send.ts';
@@ -98,7 +98,7 @@ export function createSession({ url, waiting, ...options }: SessionOptions): Dev
 
 /** Creates a function that gets new tokens and stores them. Aborting one of its callers does not cancel it. */
 function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredSession) {
-  const tokenless = tokenlessClient(url, { repeatable: true, ...waiting });
+  const tokenless = tokenlessClient(url, waiting);
   let refreshing: Promise<Session> | undefined;
 
   async function renew(stale: Session): Promise<Session> {
@@ -107,8 +107,8 @@ function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredS
     if (old.access_token !== stale.access_token) return old; // another tab has refreshed it
     let next: Session | null = null;
     try {
-      const { data } = await answer(tokenless.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } }));
-      next = toSession(data, old.user);
+      const tokens = await dataOf(tokenless.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } }));
+      next = toSession(tokens, old.user);
     } catch (error) {
       // Keep the session after any other failure, such as a 401 of a proxy.
       if (!(error instanceof SoundsError) || error.reason !== 'session_ended') throw error;
@@ -129,5 +129,5 @@ function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredS
 }
 
 /** Creates a client for calls without a token. A 401 does not cause a refresh. */
-export const tokenlessClient = (url: string, limits: Limits): Api =>
-  createApi(url, (request, isAnswer) => send(request, { ...limits, isAnswer }));
+export const tokenlessClient = (url: string, waiting: Waiting, repeatable = true): Api =>
+  createApi(url, (request, isAnswer) => send(request, { ...waiting, repeatable, isAnswer }));

@@ -1,4 +1,4 @@
-import { answer, type CallOptions, signalOf } from './call.ts';
+import { type CallOptions, dataOf, signalOf } from './call.ts';
 import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
 import { createSession, type DeviceSession, tokenlessClient } from './session.ts';
@@ -26,9 +26,9 @@ export const passingSession = ({ url, waiting }: Accounts) => createSession({ ur
 
 export function createSignIn(accounts: Accounts) {
   const { url, waiting, session } = accounts;
-  const tokenless = tokenlessClient(url, { repeatable: true, ...waiting });
+  const tokenless = tokenlessClient(url, waiting);
   /** Sends calls that must not take effect twice. */
-  const once = tokenlessClient(url, { repeatable: false, ...waiting });
+  const once = tokenlessClient(url, waiting, false);
 
   async function begin(tokens: Answer): Promise<User> {
     accounts.recovery = null;
@@ -45,7 +45,7 @@ export function createSignIn(accounts: Accounts) {
       options?: CallOptions,
     ): Promise<{ needsEmailConfirmation: boolean; user: User }> {
       const body = { email, password, ...(fullName !== undefined && { full_name: fullName }) };
-      const { data } = await answer(once.POST('/auth/signup', { body, ...signalOf(options) }));
+      const data = await dataOf(once.POST('/auth/signup', { body, ...signalOf(options) }));
       const needsEmailConfirmation = data.needs_email_confirmation === true;
       if (!needsEmailConfirmation) await begin(data as Answer);
       return { needsEmailConfirmation, user: data.user };
@@ -53,7 +53,7 @@ export function createSignIn(accounts: Accounts) {
 
     /** Signs in with e-mail address and password. */
     async signIn(body: { email: string; password: string }, options?: CallOptions): Promise<User> {
-      return begin((await answer(tokenless.POST('/auth/signin', { body, ...signalOf(options) }))).data);
+      return begin(await dataOf(tokenless.POST('/auth/signin', { body, ...signalOf(options) })));
     },
 
     /** Signs in with an ID token of Google or Apple, and the nonce whose hash was passed to their SDK. */
@@ -62,7 +62,7 @@ export function createSignIn(accounts: Accounts) {
       options?: CallOptions,
     ): Promise<User> {
       const body = { id_token: idToken, ...(nonce !== undefined && { nonce }) };
-      return begin((await answer(tokenless.POST('/auth/oauth/idp', { body, ...signalOf(options) }))).data);
+      return begin(await dataOf(tokenless.POST('/auth/oauth/idp', { body, ...signalOf(options) })));
     },
 
     /**
@@ -72,7 +72,7 @@ export function createSignIn(accounts: Accounts) {
     async verify(code: MailedCode, options?: CallOptions): Promise<User> {
       const { fullName, ...rest } = { fullName: undefined, ...code };
       const body = { ...rest, ...(fullName !== undefined && { full_name: fullName }) };
-      const { data } = await answer(once.POST('/auth/verify', { body, ...signalOf(options) }));
+      const data = await dataOf(once.POST('/auth/verify', { body, ...signalOf(options) }));
       if (code.type === 'signup') return begin(data);
       accounts.recovery = passingSession(accounts);
       await accounts.recovery.begin(toSession(data, data.user));

@@ -42,24 +42,28 @@ export function indexedDbStore(name = 'sounds'): Store {
   };
 }
 
+/** Calls a method of a store. */
+type Access = <T>(method: (store: Store) => T | Promise<T>) => Promise<T>;
+
+/** Creates a store whose methods are called by a function. */
+const storeOf = (access: Access): Store => ({
+  getItem: (key) => access((store) => store.getItem(key)),
+  setItem: (key, value) => access((store) => store.setItem(key, value)),
+  removeItem: (key) => access((store) => store.removeItem(key)),
+});
+
 /** Maximum time for an access to a store, because IndexedDB may never answer after a page was in the background. */
 const accessLimitMs = 5_000;
 
 /** Rejects an access that does not settle in time. */
-export function timed(store: Store): Store {
-  const access = async <T>(result: () => T | Promise<T>) => within(accessLimitMs, Promise.resolve(result()));
-  return {
-    getItem: (key) => access(() => store.getItem(key)),
-    setItem: (key, value) => access(() => store.setItem(key, value)),
-    removeItem: (key) => access(() => store.removeItem(key)),
-  };
-}
+export const timed = (store: Store): Store =>
+  storeOf(async (method) => within(accessLimitMs, Promise.resolve(method(store))));
 
 /** Uses memory after an access took too long, because the next ones would take as long. */
 export function orMemory(store: Store): Store {
   const memory = memoryStore();
   let isStuck = false;
-  async function access<T>(method: (store: Store) => T | Promise<T>): Promise<T> {
+  return storeOf(async (method) => {
     try {
       if (!isStuck) return await method(store);
     } catch (error) {
@@ -67,12 +71,7 @@ export function orMemory(store: Store): Store {
       isStuck = true;
     }
     return method(memory);
-  }
-  return {
-    getItem: (key) => access(({ getItem }) => getItem(key)),
-    setItem: (key, value) => access(({ setItem }) => setItem(key, value)),
-    removeItem: (key) => access(({ removeItem }) => removeItem(key)),
-  };
+  });
 }
 
 /** Keeps items in memory that the store cannot write, or that it can no longer read. */

@@ -45,51 +45,73 @@ export function toSession({ access_token, refresh_token, expires_at, expires_in 
   return { access_token, refresh_token, expires_at, user, clock_ahead_ms };
 }
 
-export type StoredSession = ReturnType<typeof createStoredSession>;
-
-/** Reads and writes the session of this device, and reports its changes. */
-export function createStoredSession({ store, service, onSession, onLoad, onReplaced }: StoredSessionOptions) {
+/** Reports changes of the user, also those that another tab has made. */
+function createObserver({ onSession, onLoad }: Pick<StoredSessionOptions, 'onSession' | 'onLoad'>) {
   /** User of the last session that was read or written; undefined until then. */
   let known: User | null | undefined;
-  /** Number of writes that have begun or ended; odd during a write. */
-  let writes = 0;
 
   // Call the handler later, so that its errors have no effect on the session.
   const tell = (event: SessionEvent) => queueMicrotask(() => onSession?.(event));
 
-  /** Returns the session of this device, or null. @throws the error of the store */
-  async function load(): Promise<Session | null> {
-    const before = writes;
-    const found = await readItem<Session>(store, key);
-    const session = found?.user?.id && found.refresh_token ? found : null;
-    // A read during a write may return either session.
-    if (writes === before && writes % 2 === 0) notice(session?.user ?? null);
-    return session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
-  }
+  return {
+    tell,
 
-  /** Reports that another tab has changed the session, or that the store has lost it. */
-  function notice(user: User | null) {
-    const last = known;
-    known = user;
-    if (last === undefined) return onLoad?.(user);
-    if (last?.id === user?.id) return;
-    if (last) tell({ type: 'signedOut', user: last, reason: 'elsewhere' });
-    if (user) tell({ type: 'signedIn', user });
-  }
+    /** Reports that another tab has changed the session, or that the store has lost it. */
+    found(user: User | null) {
+      const last = known;
+      known = user;
+      if (last === undefined) return onLoad?.(user);
+      if (last?.id === user?.id) return;
+      if (last) tell({ type: 'signedOut', user: last, reason: 'elsewhere' });
+      if (user) tell({ type: 'signedIn', user });
+    },
 
-  /** Writes the session to the store. If that fails, the store keeps it in memory. */
-  async function save(session: Session | null) {
-    writes += 1;
-    try {
-      // Store the clock as it was measured, because the times of a session have whole seconds.
-      const measured = session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
-      await (measured ? store.setItem(key, JSON.stringify(measured)) : store.removeItem(key));
-    } catch (error) {
-      if (session) tell({ type: 'notStored', user: session.user, error });
-    }
-    writes += 1;
-    known = session?.user ?? null;
-  }
+    /** Takes the user of a session that this tab has written, which is reported by its writer. */
+    written(user: User | null) {
+      known = user;
+    },
+  };
+}
+
+/** Reads and writes the item of the store that has the session. */
+function createItem(store: Store, service: Service, { tell, found, written }: ReturnType<typeof createObserver>) {
+  /** Number of writes that have begun or ended; odd during a write. */
+  let writes = 0;
+
+  return {
+    /** Returns the session of this device, or null. @throws the error of the store */
+    async load(): Promise<Session | null> {
+      const before = writes;
+      const item = await readItem<Session>(store, key);
+      const session = item?.user?.id && item.refresh_token ? item : null;
+      // A read during a write may return either session.
+      if (writes === before && writes % 2 === 0) found(session?.user ?? null);
+      return session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
+    },
+
+    /** Writes the session to the store. If that fails, the store keeps it in memory. */
+    async save(session: Session | null) {
+      writes += 1;
+      try {
+        // Store the clock as it was measured, because the times of a session have whole seconds.
+        const measured = session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
+        await (measured ? store.setItem(key, JSON.stringify(measured)) : store.removeItem(key));
+      } catch (error) {
+        if (session) tell({ type: 'notStored', user: session.user, error });
+      }
+      writes += 1;
+      written(session?.user ?? null);
+    },
+  };
+}
+
+export type StoredSession = ReturnType<typeof createStoredSession>;
+
+/** Reads and writes the session of this device, and reports its changes. */
+export function createStoredSession({ store, service, onReplaced, ...handlers }: StoredSessionOptions) {
+  const observer = createObserver(handlers);
+  const { tell } = observer;
+  const { load, save } = createItem(store, service, observer);
 
   /** Writes a session, or removes it. @returns the former session */
   const exchange = (session: Session | null) =>

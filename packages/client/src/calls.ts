@@ -25,7 +25,8 @@ export function createCalls(url: string, { api, session, withCovers }: Pick<Part
     },
 
     /** Returns the tree of categories. Needs no session. */
-    categories: (options?: CallOptions): Promise<Category[]> => dataOf(withoutToken.GET('/categories', signalOf(options))),
+    categories: (options?: CallOptions): Promise<Category[]> =>
+      dataOf(withoutToken.GET('/categories', signalOf(options))),
 
     /** Returns everything that the service stores about the user. */
     export: (options?: CallOptions): Promise<AccountExport> => dataOf(patient.GET('/me/export', signalOf(options))),

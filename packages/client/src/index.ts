@@ -21,14 +21,14 @@ export type { CallOptions, FlushOptions } from './call.ts';
 export type { Audio, Catalogue, Filters, Page, Sound, SoundDetail, SoundFiles } from './catalogue.ts';
 export type { CopiedSound } from './catalogue-copy.ts';
 export type { AppConfig } from './config.ts';
-
+export type { OfflineFilters } from './copied-lists.ts';
 export type { CurrentUser } from './current-user.ts';
 export type { Device, Devices } from './devices.ts';
 export { type ErrorCode, type ErrorReason, SoundsError } from './error.ts';
 export type { Favorites } from './favorites.ts';
 export { gainOf, type Measured } from './gain.ts';
 export type { History } from './history.ts';
-export type { Offline, OfflineFilters } from './offline.ts';
+export type { Offline } from './offline.ts';
 export type { Plays } from './plays.ts';
 export type { Progress } from './progress.ts';
 export type * from './resources.ts';

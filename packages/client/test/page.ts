@@ -6,13 +6,19 @@ import { fixture } from '../../../test/support/fixture.ts';
 import { type Gateway, listen, startGateway } from '../../../test/support/gateway.ts';
 import { test as base } from '../../../test/support/test.ts';
 
-/** Bundles a module of the client with its dependencies, minified. Returns `client.js` and the parts that it imports. */
+/**
+ * Bundles a module of the client with its dependencies, minified, as an app does: parts that are loaded later share the
+ * code of `client.js`. Returns `client.js` and these parts.
+ */
 export async function bundleClient(entry = 'packages/client/src/index.ts') {
   const output = { entryFileNames: 'client.js', chunkFileNames: '[name].js', minify: true };
   const [bundle] = (await build({
     configFile: false,
     logLevel: 'silent',
-    build: { write: false, lib: { entry, formats: ['es'] }, rolldownOptions: { output } },
+    build: {
+      ...{ write: false, lib: { entry, formats: ['es'] } },
+      rolldownOptions: { output, preserveEntrySignatures: 'allow-extension' },
+    },
   })) as Rolldown.RolldownOutput[];
   return bundle?.output.filter((part) => part.type === 'chunk') ?? [];
 }

@@ -81,8 +81,13 @@ export async function withTwoGateways(
 ) {
   const server = await startRedis();
   const redis = new Redis(server.url);
-  // Enable metrics, because they add listeners to each response.
-  const settings = { TRUST_PROXY: '1', LOG_LEVEL: 'info', REDIS_URL: server.url, METRICS_PORT: '0' };
+  const settings = {
+    TRUST_PROXY: '1',
+    LOG_LEVEL: 'info',
+    REDIS_URL: server.url,
+    METRICS_PORT: '0', // because metrics add listeners to each response
+    PASSWORD_CALLS_AT_ONCE: '100', // because the queue would reject some of 100 guesses
+  };
   const withGateway = (use: Parameters<typeof withSupabase>[1]) => withSupabase(behave, use, settings);
   await withGateway((api, one) =>
     withGateway(async (otherApi, other) => {

@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
 import { inOnePacket } from '../limits/bursts.ts';
 import { token } from '../support/access-token.ts';
 import type { Api } from '../support/api.ts';
 import { addSound } from '../support/catalogue.ts';
-import { withSupabase } from '../support/fake-supabase.ts';
+import { until, withSupabase } from '../support/fake-supabase.ts';
 import { forge } from '../support/forge.ts';
 import { clientWith, issueKey, newUser, password, type Session, signUp, test } from '../support/test.ts';
 import { ageSignIn } from './age-sign-in.ts';
@@ -49,16 +48,19 @@ describe('DELETE /me', () => {
 
   test('simultaneous deletions from two devices check both sessions and delete once', async () => {
     const calls: string[] = [];
-    let deletion: ServerResponse | undefined;
+    let gatewayUrl = '';
+    const areChecked = () => calls.filter((method) => method === 'GET').length >= 2;
     await withSupabase(
-      (req, res) => {
+      async (req, res) => {
         calls.push(req.method ?? '');
-        if (req.method === 'DELETE') deletion = res;
-        else res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
-        // Answer the deletion after both sessions have been checked.
-        if (calls.filter((method) => method === 'GET').length === 2) deletion?.writeHead(200).end('{}');
+        if (req.method === 'DELETE') {
+          await until(areChecked);
+          await fetch(new URL('/healthz', gatewayUrl)); // by its answer, the gateway has read those of both checks
+        }
+        res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       },
       async (_api, { url }) => {
+        gatewayUrl = url;
         const devices = await Promise.all(['1', '2'].map((session_id) => token(undefined, { session_id })));
         // Each device sends two requests, and the gateway reads all of them at once.
         const requests = [...devices, ...devices].map(

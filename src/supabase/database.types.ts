@@ -175,6 +175,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"lists": {
+                  Row: {
+                    "id": string,"is_mix": boolean,"items": NonNullable<Json>,"name": string,"updated_at": string,"user_id": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "id": string,"is_mix": boolean,"items": NonNullable<Json>,"name": string,"updated_at"?: string,"user_id": string,"version"?: number
+                  }
+                  Update: {
+                    "id"?: string,"is_mix"?: boolean,"items"?: NonNullable<Json>,"name"?: string,"updated_at"?: string,"user_id"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"play_counts": {
                   Row: {
                     "plays": number,"sound_id": string
@@ -298,6 +312,9 @@ isOneToOne: false
 "list_home_sections":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
+"list_lists":
+{ Args: Record<PropertyKey, never>; Returns: Json
+                           },
 "list_progress":
 { Args: Record<PropertyKey, never>; Returns: Json
                            },
@@ -321,6 +338,9 @@ isOneToOne: false
                            },
 "replica_lag_seconds":
 { Args: Record<PropertyKey, never>; Returns: number
+                           },
+"save_lists":
+{ Args: { "lists": Json }; Returns: Json
                            },
 "save_progress":
 { Args: { "entries": Json }; Returns: Json

@@ -24,6 +24,10 @@ begin
     select ctid from private.history_clearings where cleared_at < now() - interval '30 days'
     order by cleared_at limit batch for update skip locked
   ));
+  delete from private.removed_lists where ctid = any (array(
+    select ctid from private.removed_lists where removed_at < now() - interval '30 days'
+    order by removed_at limit batch for update skip locked
+  ));
 
   with forgotten as (
     delete from private.catalogue_changes where (kind, id) in (
@@ -41,6 +45,6 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions and clearings of '
-  'histories after 30 days, idempotency records and listening days after 31 days, and changes of removed rows after 90 '
-  'days.';
+  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions and lists, and clearings of '
+  'histories, after 30 days, idempotency records and listening days after 31 days, and changes of removed rows after '
+  '90 days.';

@@ -1,6 +1,7 @@
 -- Exports the data of a user (GDPR, articles 15 and 20). Runs as definer, because API roles cannot read these tables.
 create function private.export_account(
-  out api_keys json, out play_receipts json, out listening_days json, out progress json, out history_clearings json
+  out api_keys json, out play_receipts json, out listening_days json, out progress json, out history_clearings json,
+  out removed_lists json
 ) language sql stable security definer set search_path = '' as $$
   select
     to_json(array(
@@ -20,6 +21,10 @@ create function private.export_account(
     to_json(array(
       select json_build_object('sound_id', sound_id, 'cleared_at', private.iso_time(cleared_at))
       from private.history_clearings where user_id = auth.uid() order by cleared_at desc, sound_id
+    )),
+    to_json(array(
+      select json_build_object('id', id, 'removed_at', private.iso_time(removed_at))
+      from private.removed_lists where user_id = auth.uid() order by removed_at desc, id
     ))
 $$;
 
@@ -38,7 +43,9 @@ create function public.export_account() returns json language sql stable set sea
     'play_receipts', hidden.play_receipts,
     'listening_days', hidden.listening_days,
     'progress', hidden.progress,
-    'history_clearings', hidden.history_clearings
+    'history_clearings', hidden.history_clearings,
+    'lists', private.list_lists(),
+    'removed_lists', hidden.removed_lists
   )
   from private.export_account() as hidden
   left join private.customer as customer on customer.id = (select auth.uid())

@@ -40,12 +40,13 @@ select bag_eq(
       ('history', 'SELECT', 'Users read their own history'),
       ('home_section_sounds', 'SELECT', 'Users read picks of sections and sounds they see'),
       ('home_sections', 'SELECT', 'Users read active home sections'),
+      ('lists', 'SELECT', 'Users read their own lists'),
       ('play_counts', 'SELECT', 'Users read play counts of sounds they see'),
       ('progress', 'SELECT', 'Users read their own positions'),
       ('sounds', 'SELECT', 'Users read active sounds')
     ) as policy (tablename, cmd, policyname)
     union all select name, 'ALL', 'authenticated', 'Tokens of other apps reach nothing'
-    from unnest(array['customers', 'favorites', 'history', 'progress']) as name
+    from unnest(array['customers', 'favorites', 'history', 'lists', 'progress']) as name
     union all select name, 'ALL', 'anon, authenticated', 'Users reach nothing of imports'
     from unnest(array['imported_files', 'imported_sounds', 'imports']) as name
     union all values ('app_settings', 'ALL', 'anon, authenticated', 'Users read settings through the service') $$,
@@ -85,8 +86,8 @@ select bag_eq(
         private.sounds_in_order,private.sounds_of_section,private.stored_file,private.suspend_ban,private.upkeep,
         private.withhold_address}'),
       ('authenticated', '{private.clear_history,private.end_sessions,private.export_account,private.is_category_active,
-        private.list_sessions,private.list_sound_files,private.remove_from_history,private.require_account,
-        private.save_progress,private.touch_last_seen}'),
+        private.list_lists,private.list_sessions,private.list_sound_files,private.remove_from_history,
+        private.require_account,private.save_lists,private.save_progress,private.touch_last_seen}'),
       ('service_role', '{private.count_play,private.count_plays,private.doctor_issue_key,private.doctor_report,
         private.doctor_revoke_keys,private.doctor_session_addresses,private.owner_of_live_key}'),
       ('authenticated, service_role', '{private.list_catalogue_changes,private.list_home_sections,private.list_sounds}'),
@@ -144,7 +145,7 @@ select bag_eq(
      group by grantee, our_schemas.name, relation $$,
   $$ select grantee, relation, privileges from (values
       ('authenticated', 'SELECT', '{categories,customer,customers,favorite,history_entry,home_section_sounds,home_sections,
-        play_counts,progress,progress_entry,sound,sound_preview,sounds,stored_sound}'),
+        lists,play_counts,progress,progress_entry,sound,sound_preview,sounds,stored_sound}'),
       ('authenticated', 'DELETE, SELECT', '{favorites,history}'),
       ('authenticated', 'INSERT', '{favorites.sound_id}'),
       ('authenticated', 'UPDATE', '{customers.avatar_url,customers.country,customers.full_name,customers.locale,

@@ -1,6 +1,6 @@
 -- Data that remains after an account is deleted: Alice's is deleted, Bob's is kept.
 begin;
-select plan(37);
+select plan(41);
 
 insert into auth.users (id, email, raw_user_meta_data) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com', '{"full_name": "Alice"}'),
@@ -31,6 +31,10 @@ insert into public.progress (user_id, sound_id, position_sec, updated_at)
   select id, '7e575000-0000-4000-8000-000000000001', 5, now() from auth.users where email like '%@tests.example.com';
 insert into private.history_clearings (user_id, cleared_at)
   select id, now() from auth.users where email like '%@tests.example.com';
+insert into public.lists (user_id, id, name, is_mix, items)
+  select id, id, 'Night', true, '[]' from auth.users where email like '%@tests.example.com';
+insert into private.removed_lists (user_id, id)
+  select id, id from auth.users where email like '%@tests.example.com';
 
 create temporary view traces as
   select 'auth.users' as place, id as account from auth.users
@@ -45,6 +49,8 @@ create temporary view traces as
   union all select 'private.play_receipts', user_id from private.play_receipts
   union all select 'private.listening_days', user_id from private.listening_days
   union all select 'private.history_clearings', user_id from private.history_clearings
+  union all select 'public.lists', user_id from public.lists
+  union all select 'private.removed_lists', user_id from private.removed_lists
   union all select 'private.api_keys', owner_id from private.api_keys
   union all select 'private.suspended_bans', customer_id from private.suspended_bans;
 
@@ -56,7 +62,7 @@ select set_eq(
   'table places',
   array['auth.users', 'auth.identities', 'auth.audit_log_entries', 'public.customers', 'public.favorites',
     'public.history', 'public.progress', 'private.play_receipts', 'private.listening_days', 'private.api_keys',
-    'private.history_clearings', 'private.suspended_bans'],
+    'private.history_clearings', 'public.lists', 'private.removed_lists', 'private.suspended_bans'],
   'a deactivated customer has rows everywhere except in sessions, which ended'
 );
 insert into auth.sessions (id, user_id) values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000');
@@ -80,11 +86,12 @@ select is(
 create temporary table own_data (call text) on commit drop;
 insert into own_data
 select 'select public.' || name || '()' from unnest(array[
-  'get_customer', 'list_favorites', 'list_history', 'list_progress', 'clear_history', 'export_account'
+  'get_customer', 'list_favorites', 'list_history', 'list_lists', 'list_progress', 'clear_history', 'export_account'
 ]) as name
 union all select format('select public.%s(%L)', name, '7e575000-0000-4000-8000-000000000001')
 from unnest(array['add_favorite', 'remove_favorite', 'remove_from_history']) as name
-union all values ($$ select public.update_customer('{"full_name": "Ghost"}') $$), ($$ select public.save_progress('[]') $$);
+union all values ($$ select public.update_customer('{"full_name": "Ghost"}') $$),
+  ($$ select public.save_progress('[]') $$), ($$ select public.save_lists('[]') $$);
 grant select on own_data to authenticated;
 
 select throws_ok(call, 'PT401', 'The account of this token no longer exists.', 'nothing is counted for a deleted account: ' || call)

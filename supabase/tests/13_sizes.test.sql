@@ -7,8 +7,8 @@ select bag_eq(
      from pg_proc, unnest(proargnames[:pronargs], proargtypes::oid[]) as given (argument, type)
      where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', pg_proc.oid, 'execute')
        and type::regtype not in ('boolean', 'integer', 'uuid', 'timestamptz') $$,
-  $$ values ('list_catalogue_changes.filters'), ('list_sound_files.wanted'), ('list_sounds.filters'), ('save_progress.entries'),
-    ('update_customer.changes') $$,
+  $$ values ('list_catalogue_changes.filters'), ('list_sound_files.wanted'), ('list_sounds.filters'), ('save_lists.lists'),
+    ('save_progress.entries'), ('update_customer.changes') $$,
   'arguments of unlimited length are exactly those that data-api tests send megabytes to'
 );
 

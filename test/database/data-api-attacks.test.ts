@@ -31,10 +31,11 @@ test('a token that Auth issued to another app reaches nothing of its user', asyn
   };
   const token = await forge(skip, { ...claims, client_id: randomUUID(), scope: 'email' });
   for (const name of `export_account get_customer list_favorites list_history list_sessions end_sessions list_progress
-    clear_history`.split(/\s+/))
+    list_lists clear_history`.split(/\s+/))
     expect((await rest(token, 'POST', `rpc/${name}`, {})).status, name).toBe(401);
   expect((await rest(token, 'POST', 'rpc/save_progress', { entries: [] })).status).toBe(401);
-  for (const table of ['customers', 'favorites', 'history', 'progress']) {
+  expect((await rest(token, 'POST', 'rpc/save_lists', { lists: [] })).status).toBe(401);
+  for (const table of ['customers', 'favorites', 'history', 'lists', 'progress']) {
     expect(await rest(await forge(skip, claims), 'GET', table), table).toMatchObject({ status: 200 });
     expect(await rest(token, 'GET', table), table).toEqual({ status: 200, body: [] });
   }
@@ -52,6 +53,7 @@ test('values of several megabytes are rejected or ignored', async ({ sql, user: 
   );
   const longCursor = Buffer.from(JSON.stringify(['title', megabytes, '2026-01-01Z'])).toString('hex');
   const manyIds = Array.from({ length: 50_000 }, () => randomUUID());
+  const list = { id: randomUUID(), name: 'Night', is_mix: false, items: [], version: 0 };
   const tooManyIds = { text: `{${manyIds}}`, nested: [manyIds], object: { ids: manyIds } };
   for (const [name, args, expected] of [
     ...Object.values(tooManyIds).map((ids) => ['list_sounds', { filters: JSON.stringify({ ids }) }, 400] as const),
@@ -67,6 +69,8 @@ test('values of several megabytes are rejected or ignored', async ({ sql, user: 
     ['list_catalogue_changes', { filters: JSON.stringify({ since: megabytes }) }, 200],
     ['list_sound_files', { wanted: JSON.stringify({ ids: [megabytes] }) }, 400],
     ['save_progress', { entries: [{ sound_id: megabytes }] }, 400],
+    ['save_lists', { lists: [{ ...list, items: manyIds.map((sound_id) => ({ sound_id, volume: null })) }] }, 400],
+    ['save_lists', { lists: [{ ...list, name: megabytes }] }, 400],
     ['update_customer', { changes: { full_name: megabytes } }, 400],
     ['update_customer', { changes: { avatar_url: `https://${megabytes}` } }, 400],
     ['update_customer', { changes: { phone: `+${'1'.repeat(2_000_000)}` } }, 400],

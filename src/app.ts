@@ -30,6 +30,7 @@ import { configEndpoints } from './routes/config.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
 import { historyEndpoints } from './routes/history.ts';
 import { homeEndpoints } from './routes/home.ts';
+import { listEndpoints } from './routes/lists.ts';
 import { meEndpoints } from './routes/me.ts';
 import { playEndpoints } from './routes/plays.ts';
 import { progressEndpoints } from './routes/progress.ts';
@@ -45,6 +46,7 @@ export const endpoints = [
   ...playEndpoints,
   ...historyEndpoints,
   ...progressEndpoints,
+  ...listEndpoints,
   ...favoriteEndpoints,
   ...meEndpoints,
   ...sessionEndpoints,

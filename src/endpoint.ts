@@ -63,7 +63,7 @@ interface Declaration<
   /** Fields of the resource that a body must not contain. X-Error-Field can name them. */
   readOnly?: readonly string[];
   /** Body size limit. Default: 16 KB. */
-  maxBody?: '32kb';
+  maxBody?: '32kb' | '128kb';
   /** Limits of attempts, in the order in which they count. Those of a client come before those of an account. */
   limits?: readonly LimitName[];
   /** Success status. Default: 200. */

@@ -18,7 +18,7 @@ export const reasonsOfCode = {
     },
     too_large: {
       what: 'The body is larger than the endpoint accepts.',
-      fix: 'Send less at once: halve a list of plays or positions, and send the halves.',
+      fix: 'Send less at once: halve a list of plays, positions or lists, and send the halves.',
     },
     https_required: {
       what: 'The request came over plain HTTP, or a proxy of the operator does not say that it came over HTTPS.',

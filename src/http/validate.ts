@@ -50,7 +50,7 @@ function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly 
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const isUnknown = issue?.code === 'unrecognized_keys';
-  const path = isUnknown ? issue.keys.slice(0, 1) : (issue?.path ?? []);
+  const path = [...(issue?.path ?? []), ...(isUnknown ? issue.keys.slice(0, 1) : [])];
   const fault = isUnknown ? 'cannot be set here' : issue?.message;
   const field = fields.find((name) => name === path[0]);
   throw new ApiError('invalid_request', `${path.length > 0 ? `${path.join('.')}: ` : ''}${fault}.`, { field });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Customer, Profile } from './customer.ts';
 import { Favorite } from './favorite.ts';
 import { HistoryEntry } from './history.ts';
+import { RemovedList, SavedList } from './list.ts';
 import { StoredProgress } from './progress.ts';
 import { dateTime, soundId } from './sound.ts';
 
@@ -45,5 +46,7 @@ export const AccountExport = z
     history_clearings: z.array(HistoryClearing).meta({
       description: 'When the history was last cleared, or a sound removed from it, kept for 30 days.',
     }),
+    lists: z.array(SavedList),
+    removed_lists: z.array(RemovedList).meta({ description: 'Removals of lists, kept for 30 days.' }),
   })
   .meta({ id: 'AccountExport' });

@@ -14,7 +14,7 @@ A sound catalogue for mobile apps: accounts, a list of sounds with filters and p
 global play counter, favorites, the caller's customer record, a home page and a tree of categories (intentions).
 The [guide for app developers](docs/guide) covers what your app must do beyond this reference.
 
-**Transport.** Use HTTPS: plain HTTP gets 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens, plays and positions). A successful
+**Transport.** Use HTTPS: plain HTTP gets 400. Bodies are JSON of at most 16 KB (32 KB for ID tokens, plays and positions, 128 KB for lists). A successful
 response has its payload in \`data\` (the home page in \`sections\`), a failed one has
 \`{"error": {"code", "message"}}\`. Date-times are UTC with milliseconds. Fields may be added to responses, and values to their
 enumerations, at any time: ignore fields and keep values that you do not know.
@@ -49,6 +49,7 @@ export const tags = [
   tag('progress', 'Progress', 'Where the caller stopped listening.'),
   tag('history', 'History', 'Sounds that the caller listened to.'),
   tag('favorites', 'Favorites', "The caller's favorites."),
+  tag('lists', 'Lists', 'Mixes and playlists of the caller.'),
   tag('me', 'Caller', 'Profile and customer record of the caller.'),
   tag('home', 'Home', 'The home page.'),
   tag('categories', 'Categories', 'The tree of intentions.'),

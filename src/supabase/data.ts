@@ -63,6 +63,7 @@ const reads: ReadonlySet<CalledFunction> = new Set([
   'get_sound',
   'list_favorites',
   'list_history',
+  'list_lists',
   'list_progress',
   'list_sessions',
   'list_sound_files',

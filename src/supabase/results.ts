@@ -7,6 +7,7 @@ import { Customer } from '../model/customer.ts';
 import { Favorite } from '../model/favorite.ts';
 import { HistoryEntry } from '../model/history.ts';
 import { HomeSection } from '../model/home-section.ts';
+import { ListResult, SavedList } from '../model/list.ts';
 import { PlayCount, PlayResult } from '../model/play.ts';
 import { ProgressEntry, ProgressResult } from '../model/progress.ts';
 import { DeviceSession } from '../model/session.ts';
@@ -42,6 +43,7 @@ const values = {
   list_sound_files: list(StoredFiles),
   remove_favorite: boolean,
   remove_from_history: boolean,
+  save_lists: list(ListResult),
   save_progress: list(ProgressResult),
   touch_last_seen: boolean,
   update_customer: object(Customer),
@@ -63,6 +65,7 @@ const json = {
   list_categories: listJson(Category),
   list_favorites: listJson(Favorite),
   list_home_sections: listJson(HomeSection),
+  list_lists: listJson(SavedList),
   list_progress: listJson(ProgressEntry),
   list_sounds: objectJson(SoundPage),
 };

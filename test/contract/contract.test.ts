@@ -82,6 +82,7 @@ const endpoints = `
   get /sounds bearer shared, get /sounds/{id} bearer, post /sounds/files bearer, post /sounds/{id}/play bearer,
   post /plays bearer, get /history bearer revalidate, delete /history bearer, delete /history/{soundId} bearer,
   get /progress bearer revalidate, put /progress bearer,
+  get /lists bearer revalidate, put /lists bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
   delete /me user, post /me/apple/revocation user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
   get /me/sessions user, delete /me/sessions user, delete /me/sessions/{id} user,

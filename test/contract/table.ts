@@ -43,6 +43,8 @@ const progressOf = (sound_id: string, position_sec: unknown = 5) => ({
   ...{ sound_id, position_sec },
   updated_at: new Date().toISOString(),
 });
+const itemOf = (sound_id: string, volume: unknown = null) => ({ sound_id, volume });
+const listOf = (items: unknown) => ({ id: randomUUID(), name: 'Night', is_mix: false, items, version: 0 });
 const noMoments = [...words('10000-01-01T00:00:00Z 2026-02-30T00:00:00Z 2026-06-23T09:30'), 1e9, undefined];
 const moment = '2024-01-01T00:00:00Z';
 const id = randomUUID();
@@ -180,6 +182,26 @@ const rows: Record<string, Row> = {
         ...[-1, 86_401, '5', { sound_id: id }].map((wrong) => [progressOf(id), progressOf(id, wrong)]),
         [progressOf(id), { sound_id: id, updated_at: moment }],
         ...noMoments.map((updated_at) => [progressOf(id), { ...progressOf(id), updated_at }]),
+      ],
+    },
+  },
+  saveLists: {
+    valid: ({ soundId }) => ({ body: { lists: [listOf([itemOf(soundId)])] } }),
+    invalid: {
+      lists: [
+        ...[undefined, null, [], [null], ids(21).map(() => listOf([])), [listOf([]), { ...listOf([]), id: 'x' }]],
+        ...['', ' ', 'x'.repeat(101), 'a\tb', 'a\nb', 'a\u007f', 'a\u2028b', 5].map((name) => [
+          { ...listOf([]), name },
+        ]),
+        ...[undefined, 'true', null].map((is_mix) => [{ ...listOf([]), is_mix }]),
+        ...[-1, 0.5, '1', 2 ** 31, null, undefined].map((version) => [{ ...listOf([]), version }]),
+        ...[undefined, {}, [5], [{}], [itemOf('x')], ids(201).map((each) => itemOf(each))].map((items) => [
+          listOf(items),
+        ]),
+        ...[-0.1, 1.1, '1', 'loud'].map((volume) => [listOf([itemOf(id, volume)])]),
+        ...[[itemOf(id), itemOf(id.toUpperCase(), 1)], [{ ...itemOf(id), pan: 1 }]].map((items) => [listOf(items)]),
+        [{ ...listOf(ids(21).map((each) => itemOf(each))), is_mix: true }],
+        ids(6).map(() => listOf(ids(167).map((each) => itemOf(each)))),
       ],
     },
   },

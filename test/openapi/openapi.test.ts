@@ -90,7 +90,7 @@ test('fields that may be null are references to components that may be null', ()
   const { schemas } = document.components;
   const nullable = Object.keys(schemas).filter((name) => [schemas[name].type].flat().includes('null'));
   expect(nullable.sort().join(' ')).toBe(
-    'CopiedCategory CopiedHomeSection CopiedSound CustomerOrNull CustomerSource HomeRuleType SoundFile SoundPreviewOrNull',
+    'CopiedCategory CopiedHomeSection CopiedSound CustomerOrNull CustomerSource HomeRuleType SavedListOrNull SoundFile SoundPreviewOrNull',
   );
   for (const name of nullable) expect(schemas[name].enum ?? [null], name).toContain(null);
 });

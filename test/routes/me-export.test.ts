@@ -25,6 +25,17 @@ describe('GET /me/export', () => {
       .put('/progress')
       .send({ entries: [{ sound_id: id, position_sec: 5, updated_at }] })
       .expect(200);
+    const [kept, gone] = ['Night', 'Gone'].map((name) => ({
+      id: randomUUID(),
+      name,
+      is_mix: true,
+      items: [],
+      version: 0,
+    }));
+    await app
+      .put('/lists')
+      .send({ lists: [kept, { ...gone, items: null }] })
+      .expect(200);
     const apiKey = await issueKey(sql, mine);
     await other.app.post(`/sounds/${id}/play`).expect(200);
     await issueKey(sql, other);
@@ -43,10 +54,13 @@ describe('GET /me/export', () => {
       listening_days: [new Date().toISOString().slice(0, 10)],
       progress: [{ sound_id: id, position_sec: 5, updated_at }],
       history_clearings: [{ sound_id: removed, cleared_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }],
+      lists: (await app.get('/lists')).body.data,
+      removed_lists: [{ id: gone?.id, removed_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }],
     });
     const { profile, customer, favorites, history } = body.data;
     expect([profile.full_name, customer.country]).toEqual(['Ada', 'DE']);
     expect([favorites, history]).toMatchObject([[{ sound_id: id }], [{ sound_id: id, plays: 1 }]]);
+    expect(body.data.lists).toMatchObject([{ id: kept?.id }]);
     for (const secret of [apiKey, other.user.id]) expect(text).not.toContain(secret);
 
     for (let turn = 0; turn < 4; turn++) {

@@ -2212,11 +2212,9 @@ comment on column private.history_clearings.sound_id is 'Null: all sounds.';
 create function private.cleared_at(player uuid, sound uuid) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
-  return coalesce(
-    (
-      select max(cleared_at) from private.history_clearings
-      where user_id = player and (sound_id is null or sound_id = sound)
-    ),
+  return greatest(
+    (select cleared_at from private.history_clearings where user_id = player and sound_id is null),
+    (select cleared_at from private.history_clearings where user_id = player and sound_id = sound),
     '-infinity'
   );
 end

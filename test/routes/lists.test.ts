@@ -100,7 +100,7 @@ test('users and API keys of their owner share lists, which no other user gets', 
   expect((await other.app.get('/lists').expect(200)).body.data).toMatchObject([{ name: 'Theirs', version: 1 }]);
 });
 
-test('of two concurrent requests for the 200th list, exactly one is saved', async ({ gateway, sql }) => {
+test('exactly one of two concurrent requests for the 200th list is saved', async ({ gateway, sql }) => {
   const { app, user } = await newUser(gateway);
   await sql`
     insert into public.lists (user_id, id, name, is_mix, items)

@@ -41,7 +41,7 @@ describe('GET /me', () => {
     await app.get('/me/customer').expect(404);
     await patch({ full_name: 'Ada' }).expect(404);
     const listened = { history: [], play_receipts: [], listening_days: [], progress: [], history_clearings: [] };
-    const none = { favorites: [], api_keys: [], ...listened };
+    const none = { favorites: [], api_keys: [], lists: [], removed_lists: [], ...listened };
     expect((await app.get('/me/export')).body.data).toEqual({ profile, customer: null, ...none });
   });
 });

@@ -8,6 +8,8 @@ const [, indented = ''] = /```ts\n(.*?) *```/s.exec(readFileSync('docs/premium.m
 /** Text of the Edge Function of docs/premium.md. */
 export const premiumFunctionText = indented.replaceAll(/^ {3}/gm, '');
 
+const script = stripTypeScriptTypes(premiumFunctionText);
+
 export const webhookSecret = 'a shared secret';
 
 type Env = Record<string, string>;
@@ -41,7 +43,7 @@ export function premiumFunction(revenueCat: Pick<SmallRevenueCat, 'answer'>, env
     if (url.host !== 'api.revenuecat.com') return fetch(address, init);
     return Promise.resolve(revenueCat.answer(url, new Headers(init.headers).get('authorization')));
   };
-  new Function('Deno', 'console', 'fetch', stripTypeScriptTypes(premiumFunctionText))(deno, { error() {} }, reach);
+  new Function('Deno', 'console', 'fetch', script)(deno, { error() {} }, reach);
   return async (event: object | string, authorization = webhookSecret): Promise<number> => {
     const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
     const body = typeof event === 'string' ? event : JSON.stringify({ api_version: '1.0', event });

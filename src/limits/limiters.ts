@@ -6,33 +6,38 @@ import { lruCache } from '../shared/lru-cache.ts';
 import type { Metrics } from '../shared/metrics.ts';
 import { minimumDelay } from '../shared/minimum-delay.ts';
 import type { SharedRedis } from '../shared/redis.ts';
+import { emailOf } from './keys.ts';
 import { type Counters, memoryStore, redisStore } from './store.ts';
-import { type ActiveKeys, emailOf, type Limit, type Limits, limits } from './table.ts';
+import { type ActiveKeys, type Limit, type Limits, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';
 
 /** Middleware of each limit of the table. Beyond the limit it throws ApiError rate_limited. */
 export interface Limiters extends Readonly<{ [Name in keyof Limits]: RequestHandler[] }> {}
 
-type Parts = Readonly<{
-  config: Pick<Config, 'rateLimits'>;
-  trustedClients: TrustedClients;
-  activeKeys: ActiveKeys;
-  redis: SharedRedis | null;
-  metrics: Metrics | null;
-}>;
+interface Parts {
+  readonly config: Pick<Config, 'rateLimits'>;
+  readonly trustedClients: TrustedClients;
+  readonly activeKeys: ActiveKeys;
+  readonly redis: SharedRedis | null;
+  readonly metrics: Metrics | null;
+}
 
 /** Retry-After if attempts whose results are not known yet exceed a limit. */
 const busyMs = 3_000;
 
-/** Rejects a request, or records the rejection of an attempt that is tried because the account trusts the client. */
-async function rejectOrTry(error: ApiError, row: Limit, { trustedClients }: Parts, res: Response, next: NextFunction) {
+/**
+ * Rejects a request that is beyond a limit. Where the limit tries the attempts of clients that the account trusts, lets
+ * them through and keeps the error in `locals.refusal`, which is the response unless the attempt succeeds.
+ */
+async function rejectUnlessTrusted(error: ApiError, row: Limit, parts: Parts, res: Response, next: NextFunction) {
   const { locals } = res;
-  if (row.triesTrusted) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
+  if (row.triesTrusted) locals.isTrusted ??= parts.trustedClients.has(emailOf(res), locals.clientAddress);
   if (row.triesTrusted && (await locals.isTrusted)) {
     locals.refusal ??= error;
     return next();
   }
-  if (row.triesTrusted || locals.refusal) await minimumDelay(); // an attempt that is tried takes as long
+  // A rejection takes as long as an attempt that is let through, so that the time does not reveal the trust.
+  if (row.triesTrusted || locals.refusal) await minimumDelay();
   next(locals.refusal ?? error);
 }
 
@@ -70,7 +75,7 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
         const isBusy = used - (pending.get(key) ?? 0) < limit;
         const waitMs = isBusy ? busyMs : Number(resetTime) - Date.now();
         const error = tooManyRequests(waitMs, isBusy ? 'limit_requests' : reason, name);
-        await rejectOrTry(error, row, parts, res, next);
+        await rejectUnlessTrusted(error, row, parts, res, next);
       },
     }),
   );

@@ -1,12 +1,19 @@
 import type { Request, Response } from 'express';
-import { ipKeyGenerator, type Options } from 'express-rate-limit';
+import type { Options } from 'express-rate-limit';
 import type { Config } from '../config/config.ts';
 import type { ErrorReason } from '../error-reasons.ts';
-import type { UserCaller } from '../model/caller.ts';
-import { accountKey, clientKey, networkKey } from '../shared/client-keys.ts';
+import {
+  perAccount,
+  perAccountAndClient,
+  perAccountAndNetwork,
+  perCaller,
+  perClient,
+  perSession,
+  perUser,
+} from './keys.ts';
 
 /** Limit, with options of express-rate-limit and of this service. */
-export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
+export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {
   keyGenerator: (req: Request, res: Response) => string;
   /** Tells whether an attempt with this response counts. By default every request counts. */
   counts?: (res: Response) => boolean;
@@ -25,69 +32,58 @@ export type Limit = Pick<Options, 'windowMs' | 'limit'> & {
   /** Words for the OpenAPI document, which says "`limit` `what` an hour for one `per`". */
   what: string;
   per: string;
-};
+}
 
 /** Hashes of API keys with which a request succeeded recently. */
-export type ActiveKeys = Readonly<{ has: (keyHash: string) => boolean }>;
-
-export const emailOf = ({ locals }: Response) => (locals.input.body as { email: string }).email;
-
-const user = ({ locals }: Response) => locals.caller as UserCaller;
-
-/** Returns the key of the user or the API key, or of the address of a caller without a valid credential. */
-function callerKey(_req: Request, { locals: { caller, clientAddress, hasRefreshToken } }: Response): string {
-  if (caller?.via === 'jwt') return `user:${caller.userId}`;
-  if (caller?.via === 'api_key') return `key:${caller.keyHash}`;
-  const address = `ip:${ipKeyGenerator(clientAddress, 64)}`; // the IPv6 /64 of one device
-  // Counts separately, so that reads of other clients with the same address cannot sign a user out.
-  return hasRefreshToken ? `refresh:${address}` : address;
+export interface ActiveKeys {
+  readonly has: (keyHash: string) => boolean;
 }
 
-const client = ({ locals }: Response) => clientKey(locals.clientAddress);
-const network = ({ locals }: Response) => networkKey(locals.clientAddress);
-const session = (res: Response) => user(res).claims.sessionId ?? user(res).userId;
-const account = (res: Response) => accountKey(emailOf(res));
-
-const keyed = (per: string, keyGenerator: Limit['keyGenerator']) => ({ per, keyGenerator });
-const perCaller = keyed('caller', callerKey);
-const perClient = keyed('client', (_req, res) => client(res));
-const perAccount = keyed('account', (_req, res) => account(res));
-const perAccountAndClient = keyed('account and client', (_req, res) => `${client(res)}:${account(res)}`);
-const perAccountAndNetwork = keyed('account and network', (_req, res) => `${network(res)}:${account(res)}`);
-const perUser = keyed('user', (_req, res) => `user:${user(res).userId}`);
-const perSession = keyed('session', (_req, res) => `session:${session(res)}`);
-
-function status(...counted: number[]) {
-  return { counts: ({ statusCode }: Response) => counted.includes(statusCode) };
-}
 const minute = { windowMs: 60_000 };
 const tenMinutes = { windowMs: 600_000 };
 const hour = { windowMs: 3_600_000 };
+
+/** Counts responses with one of these statuses. */
+function status(...counted: number[]) {
+  return { counts: ({ statusCode }: Response) => counted.includes(statusCode) };
+}
+
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
-/** Tells whether no query has verified the API key of a request. Requests beyond a limit do not count. */
-const isUnverified = ({ statusCode, locals }: Response) =>
-  statusCode !== 429 && (statusCode >= 400 || locals.operation === undefined);
-const isUnknownKey: Limit['appliesTo'] = ({ locals: { caller } }, activeKeys) =>
-  caller?.via === 'api_key' && !activeKeys.has(caller.keyHash);
-const unknownKeys = { ...requests, what: 'unknown API keys', counts: isUnverified, appliesTo: isUnknownKey } as const;
-/** Applies to attempts of trusted clients that are beyond another limit. Their response does not show this limit. */
-const triedAnyway = {
-  appliesTo: ({ locals }: Response) => locals.refusal !== undefined,
-  what: 'attempts beyond another limit',
-  ...hour,
-  ...perAccountAndClient,
-  per: 'account and client that it trusts',
+
+const unknownKeys = {
+  ...requests,
+  what: 'unknown API keys',
+  /** Counts a request whose API key no query has verified, unless a limit has rejected it. */
+  counts: ({ statusCode, locals }: Response) =>
+    statusCode !== 429 && (statusCode >= 400 || locals.operation === undefined),
+  appliesTo: ({ locals: { caller } }: Response, activeKeys: ActiveKeys) =>
+    caller?.via === 'api_key' && !activeKeys.has(caller.keyHash),
 };
+
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
 const passwords = { ...attempts, what: 'wrong passwords' };
 const codes = { ...attempts, what: 'wrong codes' };
 const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400) };
 const signIns = { ...attempts, what: 'successful sign-ins', ...status(200), countsLate: true };
+
+const mails = {
+  reason: 'limit_mails',
+  what: 'mails',
+  ...hour,
+  /** Counts a response that mailed a code. A sign-up that returned a session did not. */
+  counts: ({ statusCode, locals }: Response) => statusCode === 200 && !('access_token' in (locals.payload?.data ?? {})),
+} as const;
+
 const triesTrusted = { triesTrusted: true } as const;
-/** Tells whether a sign-up mailed a code. One that returned a session did not. */
-const isMailed = ({ statusCode, locals }: Response) =>
-  statusCode === 200 && !('access_token' in (locals.payload?.data ?? {}));
-const mails = { reason: 'limit_mails', what: 'mails', counts: isMailed, ...hour } as const;
+
+/** Applies to attempts of trusted clients that are beyond another limit. Their response does not show this limit. */
+const triedAnyway = {
+  what: 'attempts beyond another limit',
+  ...hour,
+  ...perAccountAndClient,
+  per: 'account and client that it trusts',
+  appliesTo: ({ locals }: Response) => locals.refusal !== undefined,
+};
 
 /** Refreshes of one address for each other request, because a mobile carrier has thousands of users behind one. */
 const refreshFactor = 10;

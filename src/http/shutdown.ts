@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { logWritten } from '../shared/logger.ts';
 
 /** Time in which a connection without a response under way must bring bytes after the drain. Otherwise it is closed. */
-const stalledMs = 2_000;
+const idleAfterDrainMs = 2_000;
 
 /** Ignores a second signal within this time, because npm forwards a Ctrl-C that the terminal also sends. */
 const samePressMs = 500;
@@ -34,8 +34,11 @@ function follow(server: Server) {
   return { connections, responses };
 }
 
-/** Waits until a turn of the event loop brings no connection, because Node accepts one in each. */
-async function acceptWaiting(server: Server, timeLeftMs: () => number) {
+/**
+ * Accepts the connections that clients have opened and Node has not accepted yet, because `server.close()` would lose
+ * them. Node accepts one in each turn of the event loop, so this waits for a turn that brings none.
+ */
+async function acceptOpened(server: Server, timeLeftMs: () => number) {
   let accepted = true;
   const note = () => {
     accepted = true;
@@ -54,7 +57,7 @@ async function acceptWaiting(server: Server, timeLeftMs: () => number) {
  * have a half-sent request that will never be complete.
  * @param seen numbers of bytes that each connection had read at the last call
  */
-function endStalled({ connections, responses }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
+function endIdle({ connections, responses }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
   const answering = new Set([...responses].filter(({ req }) => req.complete).map(({ req }) => req.socket));
   for (const socket of connections) {
     if (!answering.has(socket) && seen.get(socket) === socket.bytesRead) socket.destroy();
@@ -81,15 +84,15 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
     log.info({ phase: 'drain' }, `${signal}: /readyz is 503, new connections are still accepted`);
     for (const res of open.responses) if (!res.headersSent) res.setHeader('Connection', 'close');
     await sleep(Math.min(config.drainSeconds * 1000, timeLeftMs()));
-    await acceptWaiting(server, timeLeftMs);
+    await acceptOpened(server, timeLeftMs);
 
     log.info({ phase: 'answer' }, `${inFlight()} requests are in flight; no new connections are accepted`);
     const closed = new Promise((resolve) => server.once('close', resolve));
     server.closeIdleConnections = () => {}; // otherwise close() would lose requests that are on their way
     server.close();
     const seen = new Map<Socket, number>();
-    const timer = setInterval(() => endStalled(open, seen), stalledMs);
-    endStalled(open, seen);
+    const timer = setInterval(() => endIdle(open, seen), idleAfterDrainMs);
+    endIdle(open, seen);
     await Promise.race([closed, sleep(timeLeftMs())]);
     clearInterval(timer);
     const cut = inFlight();

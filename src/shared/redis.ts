@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 
 /** Command timeout. Redis is then skipped for skippedMs. */
@@ -38,33 +38,46 @@ function inTime<T>(reply: Promise<T>): Promise<T> {
   });
 }
 
+const clientOptions = {
+  enableOfflineQueue: false,
+  enableReadyCheck: false, // the registered checks cover more
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  connectTimeout: 2_000,
+  commandTimeout: 2_000, // for the commands that ioredis sends while it connects
+  retryStrategy: (attempt: number) => Math.min(attempt * 100, 1_000),
+} satisfies RedisOptions;
+
+/** Keeps whether Redis can be used, and logs each change. */
+function createState(log: Logger) {
+  let problem: string | null = 'is not connected yet';
+  let isLogged = false;
+  const settled = Promise.withResolvers<void>();
+
+  return {
+    settled: settled.promise,
+    problem: () => problem,
+
+    /** @param next why Redis cannot be used; null if it is up */
+    change(next: string | null) {
+      const isNews = !isLogged || (next === null) !== (problem === null);
+      problem = next;
+      if (!isNews) return;
+      isLogged = true;
+      settled.resolve();
+      if (next === null) log.info('Redis is connected: rate limits are shared');
+      else log.warn({ reason: next }, `Redis ${next}. Until it can be used, each process limits by itself.`);
+    },
+  };
+}
+
 /** Connects to Redis. It is up once all checks pass, and down for a second after a failed command. Logs each change. */
 export function connectRedis(url: string, log: Logger) {
-  const client = new Redis(url, {
-    enableOfflineQueue: false,
-    enableReadyCheck: false, // the registered checks cover more
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 2_000,
-    commandTimeout: 2_000, // for the commands that ioredis sends while it connects
-    retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
-  });
+  const client = new Redis(url, clientOptions);
   const checks: (() => Promise<unknown>)[] = [];
-  let problem: string | null = 'is not connected yet';
-  const settled = Promise.withResolvers<void>();
-  let isLogged = false;
+  const { settled, problem, change } = createState(log);
   let nextCheck: NodeJS.Timeout | undefined;
   let connectError: unknown;
-
-  function change(next: string | null) {
-    const isNews = !isLogged || (next === null) !== (problem === null);
-    problem = next;
-    if (!isNews) return;
-    isLogged = true;
-    settled.resolve();
-    if (next === null) log.info('Redis is connected: rate limits are shared');
-    else log.warn({ reason: next }, `Redis ${next}. Until it can be used, each process limits by itself.`);
-  }
 
   function failed(error: unknown) {
     change(reasonOf(error));
@@ -85,7 +98,7 @@ export function connectRedis(url: string, log: Logger) {
 
   function disconnected(error?: unknown) {
     connectError = error; // ioredis may continue after an error, for example with the wrong database
-    change(error === undefined ? (problem ?? 'closed the connection') : reasonOf(error));
+    change(error === undefined ? (problem() ?? 'closed the connection') : reasonOf(error));
   }
   client.on('ready', check).on('error', disconnected).on('close', disconnected);
 
@@ -107,10 +120,10 @@ export function connectRedis(url: string, log: Logger) {
     },
 
     /** Resolves once Redis is known to be up or down. */
-    settled: settled.promise,
+    settled,
 
     /** Returns null while Redis is up, otherwise the reason, such as "is full". */
-    problem: () => problem,
+    problem,
 
     close() {
       clearTimeout(nextCheck);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import { ApiError, serverError } from '../errors.ts';
@@ -47,15 +47,13 @@ const isCanonical = (token: string) =>
 type Verified = Omit<UserCaller, 'token'> & Readonly<{ until: number }>;
 
 /**
- * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
- * where one is configured.
- * @returns a function that resolves a token to its caller.
- *   It throws ApiError unauthorized for an invalid token, and server_error when the project's keys cannot be fetched.
+ * Keeps the published keys of the project. Uses the last ones after a failed fetch, which must not sign users out,
+ * because it says nothing about a token.
+ * @param changed called when the project has published other keys
  */
-export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
-  let lastKeys: { body: unknown; at: number } | undefined;
-  let keysAreStale = false;
-  const verified = lruCache<Verified>(10_000);
+function createKeySet(supabaseUrl: string, fetch: Fetch, changed: () => void) {
+  let last: { body: unknown; at: number } | undefined;
+  let isStale = false;
 
   async function fetchKeys(url: string): Promise<unknown> {
     const response = await fetch(url);
@@ -64,23 +62,47 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
     throw new Error(`The project answered ${response.status} and no key set`);
   }
 
-  const keySet = createRemoteJWKSet(new URL(`${supabase.url}/auth/v1/.well-known/jwks.json`), {
+  const keySet = createRemoteJWKSet(new URL(`${supabaseUrl}/auth/v1/.well-known/jwks.json`), {
     cooldownDuration: keySetAgeMs,
     cacheMaxAge: trustMs,
-    // A failed fetch must not sign users out, because it says nothing about the token.
     [customFetch]: async (url: string) => {
       try {
         const body = await fetchKeys(url);
-        if (!isDeepStrictEqual(body, lastKeys?.body)) verified.clear();
-        lastKeys = { body, at: Date.now() };
-        keysAreStale = false;
+        if (!isDeepStrictEqual(body, last?.body)) changed();
+        last = { body, at: Date.now() };
+        isStale = false;
       } catch (error) {
-        if (lastKeys === undefined || Date.now() - lastKeys.at > staleKeysMs) throw serverError(error);
-        keysAreStale = true;
+        if (last === undefined || Date.now() - last.at > staleKeysMs) throw serverError(error);
+        isStale = true;
       }
-      return Response.json(lastKeys.body);
+      return Response.json(last.body);
     },
   });
+  return { keySet, isStale: () => isStale };
+}
+
+/** Returns what a verified token says about its user. @throws ZodError for a token of another kind */
+function verifiedFrom(payload: JWTPayload): Verified {
+  const { sub, exp, email, session_id, amr } = Claims.parse(payload);
+  const signIns = amr.filter(({ method }) => signInMethods.includes(method));
+  const signedInAt = Math.max(0, ...signIns.map(({ timestamp }) => timestamp));
+  return {
+    via: 'jwt',
+    userId: sub,
+    claims: { email, sessionId: session_id, signedInAt },
+    until: Math.min(exp * 1000, Date.now() + trustMs),
+  };
+}
+
+/**
+ * Verifies access tokens locally: the project's published keys for ES256 and RS256, the shared secret for HS256
+ * where one is configured.
+ * @returns a function that resolves a token to its caller.
+ *   It throws ApiError unauthorized for an invalid token, and server_error when the project's keys cannot be fetched.
+ */
+export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
+  const verified = lruCache<Verified>(10_000);
+  const { keySet, isStale } = createKeySet(supabase.url, fetch, () => verified.clear());
   const secret = secrets.supabaseJwtSecret === null ? null : new TextEncoder().encode(secrets.supabaseJwtSecret);
 
   async function verify(token: string): Promise<Verified> {
@@ -90,15 +112,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
       decodeProtectedHeader(token).alg === 'HS256' && secret !== null
         ? await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
         : await jwtVerify(token, keySet, { ...options, algorithms: ['ES256', 'RS256'] });
-    const { sub, exp, email, session_id, amr } = Claims.parse(payload);
-    const signIns = amr.filter(({ method }) => signInMethods.includes(method));
-    const signedInAt = Math.max(0, ...signIns.map(({ timestamp }) => timestamp));
-    return {
-      via: 'jwt',
-      userId: sub,
-      claims: { email, sessionId: session_id, signedInAt },
-      until: Math.min(exp * 1000, Date.now() + trustMs),
-    };
+    return verifiedFrom(payload);
   }
 
   return async (token: string): Promise<UserCaller> => {
@@ -115,7 +129,7 @@ export function createVerifier({ supabase, secrets }: Config, fetch: Fetch) {
       verified.delete(key);
       if (error instanceof ApiError) throw error;
       // The key may be newer than the stale key set.
-      if (error instanceof errors.JWKSNoMatchingKey && keysAreStale) throw serverError(error);
+      if (error instanceof errors.JWKSNoMatchingKey && isStale()) throw serverError(error);
       throw invalidToken(error);
     }
   };

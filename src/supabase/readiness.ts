@@ -29,11 +29,8 @@ async function timed(check: () => Promise<Outcome>) {
 
 const sentences = ({ problem, remedy }: { problem: string; remedy: string }) => `${problem} ${remedy}`;
 
-/**
- * Returns a function that checks whether Supabase answers and accepts the keys. Redis and a read replica are only
- * reported, because the gateway works without them. Logs each new reason.
- */
-export function createReadiness(config: Config, upstream: Upstream, redis: SharedRedis | null, log: Logger) {
+/** Creates the checks of Supabase. */
+function createChecks(config: Config, upstream: Upstream) {
   const { url, readUrl, publishableKey } = config.supabase;
   const { supabaseSecretKey } = config.secrets;
 
@@ -71,11 +68,20 @@ export function createReadiness(config: Config, upstream: Upstream, redis: Share
     return { ok: typeof (await answer.json()) === 'number' }; // null from the primary, if a load balancer chose it
   }
 
-  async function shared({ send, problem }: SharedRedis): Promise<Outcome> {
-    await send('EXISTS', 'sounds:check').catch(() => {});
-    return { ok: problem() === null, reason: problem() ?? undefined };
-  }
+  return { database, auth, replica };
+}
 
+async function checkRedis({ send, problem }: SharedRedis): Promise<Outcome> {
+  await send('EXISTS', 'sounds:check').catch(() => {});
+  return { ok: problem() === null, reason: problem() ?? undefined };
+}
+
+/**
+ * Returns a function that checks whether Supabase answers and accepts the keys. Redis and a read replica are only
+ * reported, because the gateway works without them. Logs each new reason.
+ */
+export function createReadiness(config: Config, upstream: Upstream, redis: SharedRedis | null, log: Logger) {
+  const { database, auth, replica } = createChecks(config, upstream);
   let logged: string | undefined;
 
   async function run(): Promise<Readiness> {
@@ -83,8 +89,8 @@ export function createReadiness(config: Config, upstream: Upstream, redis: Share
     const [ofDatabase, ofAuth, ofReplica, ofRedis] = await Promise.all([
       timed(() => database(signal)),
       timed(() => auth(signal)),
-      readUrl && timed(() => replica(signal)),
-      redis && timed(() => shared(redis)),
+      config.supabase.readUrl && timed(() => replica(signal)),
+      redis && timed(() => checkRedis(redis)),
     ]);
     const reason = ofDatabase.reason ?? ofAuth.reason;
     if (reason !== undefined && reason !== logged) log.error(`This gateway is not ready. ${reason}`);

@@ -1,10 +1,10 @@
 /** Text that explains the reason of an error to the developer of an app. */
-export type ErrorMeaning = Readonly<{
+export interface ErrorMeaning {
   /** Event that caused the error. */
-  what: string;
+  readonly what: string;
   /** Remedy for the developer. */
-  fix: string;
-}>;
+  readonly fix: string;
+}
 
 /**
  * Values of X-Error-Reason for each code. The document and docs/api.md are made from them. More may be added, but the

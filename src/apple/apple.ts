@@ -12,13 +12,13 @@ export const appleAddress = 'https://appleid.apple.com';
 /** Deadline for all calls of a request, from the start of its handler. */
 const deadlineMs = 11_000;
 
-type Code = Readonly<{
-  code: string;
+interface Code {
+  readonly code: string;
   /** One of `clientIds`: the client that the code was made for. */
-  clientId: string;
+  readonly clientId: string;
   /** Address that the code was made with, which codes of a Services ID have. */
-  redirectUri: string | undefined;
-}>;
+  readonly redirectUri: string | undefined;
+}
 
 export interface Apple {
   /** Bundle ids and Services IDs, the default one first. */

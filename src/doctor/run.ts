@@ -142,13 +142,13 @@ export function createRun(config: Config, gateway: URL | null, appleUrl?: string
 
 export type Run = ReturnType<typeof createRun>;
 
-export type Check = Readonly<{
-  name: string;
+export interface Check {
+  readonly name: string;
   /** Checks that must succeed before this one runs. */
-  needs: readonly Check[];
+  readonly needs: readonly Check[];
   /** Returns what was confirmed, as a sentence. @throws Problem, or an AggregateError of several; NotChecked */
-  execute: (run: Run) => Promise<string> | string;
-}>;
+  readonly execute: (run: Run) => Promise<string> | string;
+}
 
 export const check = (name: string, needs: Check['needs'], execute: Check['execute']): Check => ({
   name,

@@ -2,24 +2,27 @@ import { tokenRejected } from '../errors.ts';
 
 export type Caller = UserCaller | KeyCaller;
 
-export type UserCaller = Readonly<{
-  via: 'jwt';
-  userId: string;
+export interface UserCaller {
+  readonly via: 'jwt';
+  readonly userId: string;
   /** Access token, with which queries run as the user. */
-  token: string;
-  claims: Claims;
-}>;
+  readonly token: string;
+  readonly claims: Claims;
+}
 
-type Claims = Readonly<{
-  email?: string | undefined;
+interface Claims {
+  readonly email?: string | undefined;
   /** Id of the session at Auth. It survives refreshes. */
-  sessionId?: string | undefined;
+  readonly sessionId?: string | undefined;
   /** Unix time in seconds of the last sign-in, 0 if unknown. A refresh or a second factor does not count. */
-  signedInAt: number;
-}>;
+  readonly signedInAt: number;
+}
 
 /** Caller with an API key. Every query verifies the key and finds its owner in the database. */
-type KeyCaller = Readonly<{ via: 'api_key'; keyHash: string }>;
+interface KeyCaller {
+  readonly via: 'api_key';
+  readonly keyHash: string;
+}
 
 export const invalidToken = (cause?: unknown) =>
   tokenRejected('The access token or API key is invalid, expired or revoked.', { cause });

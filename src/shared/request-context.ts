@@ -1,23 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Trace of a request (https://www.w3.org/TR/trace-context/). */
-export type Trace = Readonly<{
-  id: string;
+export interface Trace {
+  readonly id: string;
   /** Sent to Supabase, with this request as the parent. */
-  traceparent: string;
-  tracestate: string | undefined;
-}>;
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+}
 
 /** Facts about the current request that its calls to Supabase need. */
-type RequestContext = Readonly<{
+interface RequestContext {
   /** Sent to Supabase, so that its logs name the request. */
-  id: string;
-  trace: Trace;
+  readonly id: string;
+  readonly trace: Trace;
   /** The app's User-Agent, which Auth stores with sessions. */
-  userAgent: string | undefined;
+  readonly userAgent: string | undefined;
   /** Start of the handler by performance.now(), from which deadlines count. */
-  startedAt: number;
-}>;
+  readonly startedAt: number;
+}
 
 export const requestContext = new AsyncLocalStorage<RequestContext>();
 

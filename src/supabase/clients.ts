@@ -4,7 +4,10 @@ import type { Database } from './database.types.ts';
 import type { Fetch } from './fetch.ts';
 
 export type Client = SupabaseClient<Database>;
-export type Clients = Readonly<{ user: Client; service: Client }>;
+export interface Clients {
+  readonly user: Client;
+  readonly service: Client;
+}
 
 /**
  * Creates the two clients that all requests share: `user` with the publishable key, where each call sets the caller's

@@ -19,15 +19,15 @@ export const catalogueReads: ReadonlySet<JsonFunction> = new Set([
   'list_sounds',
 ]);
 
-type BytesCall = Readonly<{
-  name: JsonFunction;
+interface BytesCall {
+  readonly name: JsonFunction;
   /** Arguments; of catalogue reads, texts. */
-  args: object;
+  readonly args: object;
   /** Runs the function as this caller, or without a token if it is null. */
-  caller: Caller | null;
+  readonly caller: Caller | null;
   /** Runs the function with the rights of the service, unless the caller has an API key. */
-  asService: boolean;
-}>;
+  readonly asService: boolean;
+}
 
 const ErrorBody = z
   .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })

@@ -108,7 +108,11 @@ function serviceOf(path: string): Service {
 }
 
 /** Response whose body is still arriving. The reader must read or destroy the body. */
-type Answer = Readonly<{ status: number; headers: Headers; body: Readable }>;
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readable;
+}
 
 /** Returns the headers of undici, which gives repeated ones as a list. */
 function toHeaders(given: Record<string, string | string[] | undefined>): Headers {

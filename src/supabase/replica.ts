@@ -7,7 +7,10 @@ const timeoutMs = 2_000;
 const restMs = 10_000;
 
 /** Response whose body has arrived, in parts. */
-export type WholeAnswer = Readonly<{ status: number; parts: readonly Buffer[] }>;
+export interface WholeAnswer {
+  readonly status: number;
+  readonly parts: readonly Buffer[];
+}
 
 type Ask = (url: string, init: RequestInit, service: 'replica') => Promise<WholeAnswer>;
 

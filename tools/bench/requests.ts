@@ -4,7 +4,10 @@ import { SignJWT } from 'jose';
 import { median } from 'simple-statistics';
 
 /** Request of an app. `endpoint` contains the method, the path and, for some, JSON. */
-export type Request = Readonly<{ endpoint: string; gzip: boolean }>;
+export interface Request {
+  readonly endpoint: string;
+  readonly gzip: boolean;
+}
 
 /** Returns a token that is as long as one of Supabase Auth, because its length is part of the work. */
 function createToken(index: number): Promise<string> {

@@ -8,12 +8,12 @@ export type Api = Client<paths>;
 /** Sends a request. Rejects unless the status of the response is 2xx and its body is an answer. */
 export type Send = (request: Request, isAnswer: IsAnswer) => Promise<Response>;
 
-type Init = {
+interface Init {
   params?: { path?: Record<string, string>; query?: Record<string, unknown> };
   body?: unknown;
   signal?: AbortSignal | null;
   keepalive?: boolean;
-};
+}
 
 /**
  * Creates functions that call the operations of the OpenAPI document. Uses only the types of openapi-fetch, because its
@@ -29,7 +29,9 @@ export function createApi(url: string, send: Send): Api {
         .filter(([, value]) => value !== undefined)
         .map((pair) => pair.map((text) => encodeURIComponent(String(text))).join('='));
       const request = new Request(`${url}${named}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
-        ...{ method, signal, keepalive },
+        method,
+        signal,
+        keepalive,
         ...(body !== undefined && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
       });
       const response = await send(request, (found) => isAnswerTo(`${method} ${path}`, found));

@@ -1,12 +1,12 @@
 /** Globals of browsers that other runtimes may lack. */
-type Browser = {
+interface Browser {
   navigator?: { locks?: { request: <T>(name: string, task: () => Promise<T>) => Promise<T> }; onLine?: boolean };
   indexedDB?: IndexedDb;
   /** Undefined in React Native, which has no origin. */
   location?: { origin?: string };
   addEventListener?: (type: 'online' | 'storage' | 'pagehide', listener: (event: StorageChange) => void) => void;
   removeEventListener?: (type: 'online' | 'pagehide', listener: () => void) => void;
-};
+}
 
 export interface DatabaseRequest<T> {
   result: T;
@@ -35,6 +35,10 @@ interface Items {
   delete: (key: string) => DatabaseRequest<unknown>;
 }
 
-type StorageChange = { key: string | null; oldValue: string | null; newValue: string | null };
+interface StorageChange {
+  key: string | null;
+  oldValue: string | null;
+  newValue: string | null;
+}
 
 export const browser = globalThis as Browser;

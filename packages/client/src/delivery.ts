@@ -11,28 +11,31 @@ export type Report<Time extends string> = Record<Time, string> & {
 };
 
 /** Functions of the API that send as the user of the reports, and the options of the call. */
-export type Init = { api: Api; options?: FlushOptions | undefined };
+export interface Init {
+  api: Api;
+  options?: FlushOptions | undefined;
+}
 
 /** Status of each report, by its key in lower case. */
 export type Results = Map<string, string>;
 
-export type DeliveryOptions<Time extends string, Entry> = {
+export interface DeliveryOptions<Time extends string, Entry> {
   /** Field with the time of a report on the clock of the service. */
   time: Time;
   /** Field of the request that contains the reports. */
   field: string;
   /** Sends reports, with their keys. */
   send: (userId: string, reports: [string, Entry][], init: Init) => Promise<Results>;
-};
+}
 
 /** Result of sending reports. */
-export type Outcome = {
+export interface Outcome {
   /** Statuses of the reports, without those that are kept because of `error`. */
   results: Results;
   /** True if the reports must be sent in halves, until a wrong one is alone. */
   isTooMuch?: boolean;
   error?: SoundsError;
-};
+}
 
 /**
  * Creates a function that sends reports in one request and decides by the answer which of them are over, as

@@ -16,7 +16,10 @@ export interface Files {
   urlOf: (name: string, contentType: string) => string | Promise<string>;
 }
 
-export type StoredFile = { name: string; bytes: number };
+export interface StoredFile {
+  name: string;
+  bytes: number;
+}
 
 /** A file of a sound, or the empty file that marks a sound for download. */
 export type Found = StoredFile & { id: string; version: string; totalBytes: number; isPremium: boolean };
@@ -29,7 +32,11 @@ const contentTypes: Record<string, string> = { m4a: 'audio/mp4', mp3: 'audio/mpe
 /** Replaces characters of a version that a file name must not contain. */
 const safe = (version: string) => version.replace(/[^\w-]/g, '_');
 
-type Recording = { version: string | null; bytes: number | null; content_type: string | null };
+interface Recording {
+  version: string | null;
+  bytes: number | null;
+  content_type: string | null;
+}
 
 /** Returns the file name extension of a type such as `audio/x-wav` or `audio/ogg; codecs=opus`. */
 function extensionOf(contentType: string): string {

@@ -7,7 +7,13 @@ import type { DownloadState, Failure } from './download-states.ts';
 import { noAnswer, SoundsError } from './error.ts';
 import { exclusively } from './lock.ts';
 
-type Options = { folder: Folder; addresses: Addresses; read: Reader; premium: Premium; quotaBytes: number };
+interface Options {
+  folder: Folder;
+  addresses: Addresses;
+  read: Reader;
+  premium: Premium;
+  quotaBytes: number;
+}
 
 type Report = (state: DownloadState) => void;
 

@@ -1,10 +1,17 @@
 import { throwIfAborted, unlessAborted, within } from './wait.ts';
 
 /** A part of a recording of `totalBytes`. `end` is the position after its last byte. */
-export type Range = { first: number; end: number; totalBytes: number };
+export interface Range {
+  first: number;
+  end: number;
+  totalBytes: number;
+}
 
 /** Bytes of a recording. `version` is undefined where a browser hides the ETag. */
-export type Piece = { bytes: Uint8Array<ArrayBuffer>; version: string | undefined };
+export interface Piece {
+  bytes: Uint8Array<ArrayBuffer>;
+  version: string | undefined;
+}
 
 /** Time after which a request ends if no byte arrives. */
 const silenceLimitMs = 30_000;

@@ -90,7 +90,12 @@ export function createSounds(options: Options) {
   const api = session.api();
   const { ask, restore, withCovers, coverUrl } = createConfig({ url, store, waiting });
   const parts = {
-    ...{ api, session, waiting, store, withCovers, restore },
+    api,
+    session,
+    waiting,
+    store,
+    withCovers,
+    restore,
     favoritesCopy: createCopy<Favorite>(copies, 'favorites'),
     historyCopy: createCopy<HistoryEntry>(copies, 'history'),
     progressCopy: createCopy<ProgressEntry>(copies, 'progress'),

@@ -7,7 +7,7 @@ import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
 
 /** Objects that the parts of a client share. */
-export type Parts = {
+export interface Parts {
   api: Api;
   session: DeviceSession;
   waiting: Waiting;
@@ -21,4 +21,4 @@ export type Parts = {
   withCovers: <T>(call: Promise<T>) => Promise<T>;
   /** Reads those settings from the store. */
   restore: () => Promise<void>;
-};
+}

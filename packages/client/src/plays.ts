@@ -11,7 +11,11 @@ const newId = () =>
   globalThis.crypto?.randomUUID?.() ??
   'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => Math.floor(Math.random() * 16).toString(16));
 
-type UnsentPlay = { sound_id: string; played_at: string; ahead_ms?: number };
+interface UnsentPlay {
+  sound_id: string;
+  played_at: string;
+  ahead_ms?: number;
+}
 
 /** Records plays. Each is counted once, even if it is sent later. */
 export interface Plays extends Omit<ReturnType<typeof createPlays>, 'send' | 'forget'> {}

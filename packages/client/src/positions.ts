@@ -8,7 +8,11 @@ import type { ProgressEntry } from './resources.ts';
 const gatherMs = 15_000;
 
 /** A position, or the removal of one. */
-type Unsent = { position_sec: number | null; updated_at: string; ahead_ms?: number };
+interface Unsent {
+  position_sec: number | null;
+  updated_at: string;
+  ahead_ms?: number;
+}
 
 /** Entries by the ids of their sounds. */
 type Copied = Record<string, ProgressEntry>;

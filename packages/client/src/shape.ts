@@ -1,7 +1,12 @@
 /** Tells whether the body of a response of status 2xx is that of an operation. Null if it is no JSON. */
 export type IsAnswer = (body: unknown) => boolean;
 
-type Data = { ok?: unknown; access_token?: unknown; refresh_token?: unknown; user?: unknown };
+interface Data {
+  ok?: unknown;
+  access_token?: unknown;
+  refresh_token?: unknown;
+  user?: unknown;
+}
 
 const lists =
   /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions)|POST .(plays|sounds.files)|PUT .progress)$/;

@@ -2,7 +2,11 @@ import type { CallOptions } from './call.ts';
 import { unlessAborted } from './wait.ts';
 
 /** A run, with the number of its callers. */
-type Run = { done: Promise<void>; callers: number; controller: AbortController };
+interface Run {
+  done: Promise<void>;
+  callers: number;
+  controller: AbortController;
+}
 
 /** Lets concurrent callers share one run of a task, which ends early only if all of them are aborted. */
 export function createSharedRun(task: (options: CallOptions) => Promise<void>) {

@@ -13,13 +13,13 @@ export type MailedCode =
   | { type: 'recovery'; email: string; code: string };
 
 /** Parts that the calls for accounts share. */
-export type Accounts = {
+export interface Accounts {
   url: string;
   waiting: Waiting;
   session: DeviceSession;
   /** Session that a recovery code has opened, until the new password is set. */
   recovery: DeviceSession | null;
-};
+}
 
 /** Creates a session in memory, for calls that are not made with the session of the device. */
 export const passingSession = ({ url, waiting }: Accounts) => createSession({ url, store: memoryStore(), waiting });

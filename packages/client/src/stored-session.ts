@@ -27,7 +27,7 @@ export type SessionEvent =
    */
   | { type: 'signedOut'; user: User; reason: 'asked' | 'elsewhere' | 'ended' | 'deleted' };
 
-export type StoredSessionOptions = {
+export interface StoredSessionOptions {
   store: Store;
   service: Service;
   onSession?: (event: SessionEvent) => void;
@@ -35,7 +35,7 @@ export type StoredSessionOptions = {
   onLoad?: (user: User | null) => void;
   /** Called with the former user when another one has signed in without a sign-out. */
   onReplaced?: (user: User) => void;
-};
+}
 
 const key = 'sounds.session';
 

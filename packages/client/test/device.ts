@@ -127,10 +127,10 @@ export async function startDevice(gatewayUrl: string, { store = phoneStore(), ..
 }
 
 export type Device = Awaited<ReturnType<typeof startDevice>>;
-type Fixtures = {
+interface Fixtures {
   start: (setting?: Setting) => Promise<Device>;
   device: Device & { account: Awaited<ReturnType<Device['signUp']>> };
-};
+}
 
 /** Test function with a device whose user has just signed up, and with a function that starts another device. */
 export const test = base.extend<Fixtures>({

@@ -16,18 +16,19 @@ export async function bundleClient(entry = 'packages/client/src/index.ts') {
     configFile: false,
     logLevel: 'silent',
     build: {
-      ...{ write: false, lib: { entry, formats: ['es'] } },
+      write: false,
+      lib: { entry, formats: ['es'] },
       rolldownOptions: { output, preserveEntrySignatures: 'allow-extension' },
     },
   })) as Rolldown.RolldownOutput[];
   return bundle?.output.filter((part) => part.type === 'chunk') ?? [];
 }
 
-type Fixtures = {
+interface Fixtures {
   $file: { browser: Browser; origin: string; gateway: Gateway };
   /** Opens an empty page in a new profile. The page can import the module of the client as `/client.js`. */
   $test: { open: (module?: string) => Promise<Page> };
-};
+}
 
 /** Test function with one browser for each file, which needs the tag `browser`, and a gateway that allows the origin of its pages. */
 export const test = base.extend<Fixtures>({

@@ -9,7 +9,11 @@ const soundId = '50000000-0000-4000-8000-000000000001';
 /** Second from which the player saves positions. */
 const firstSec = 15;
 
-type Entry = { sound_id: string; position_sec: number | null; updated_at: string };
+interface Entry {
+  sound_id: string;
+  position_sec: number | null;
+  updated_at: string;
+}
 
 /** Ranks states of equal sounds as the service does, whose test plays the same histories. A removal ranks last. */
 const rankOf = ({ updated_at, position_sec }: Entry) =>

@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isAnswerTo } from '../src/shape.ts';
 
-type Schema = { $ref?: string; type?: unknown; properties?: Record<string, Schema> };
-type Answer = { content?: { 'application/json'?: { schema: Schema } } };
+interface Schema {
+  $ref?: string;
+  type?: unknown;
+  properties?: Record<string, Schema>;
+}
+interface Answer {
+  content?: { 'application/json'?: { schema: Schema } };
+}
 
 const document = JSON.parse(readFileSync('openapi.json', 'utf8'));
 

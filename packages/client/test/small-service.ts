@@ -4,9 +4,21 @@ import { onTestFinished } from 'vitest';
 import { listen } from '../../../test/support/gateway.ts';
 
 type Body = Record<string, unknown>;
-type Play = { id: string; sound_id: string; played_at: string };
-type Position = { sound_id: string; position_sec: number | null; updated_at: string };
-type Reply = { status: number; body: Body; headers?: Record<string, string> };
+interface Play {
+  id: string;
+  sound_id: string;
+  played_at: string;
+}
+interface Position {
+  sound_id: string;
+  position_sec: number | null;
+  updated_at: string;
+}
+interface Reply {
+  status: number;
+  body: Body;
+  headers?: Record<string, string>;
+}
 
 /** Fate of a request: the service answers it, the answer is lost, or another server answers instead. */
 export type Fate = 'answered' | 'lost answer' | { status: number; headers: Record<string, string>; body: string };

@@ -24,16 +24,16 @@ export class AuthError extends Error {
 
 const ErrorBody = z.object({ code: z.string(), error: z.string(), message: z.string() }).partial();
 
-type CallOptions = Readonly<{
+interface CallOptions {
   /** IP address of the client, for the rate limits of Auth. */
-  ip?: string;
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  body?: object;
-  bearer?: string;
+  readonly ip?: string;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly body?: object;
+  readonly bearer?: string;
   /** Sends the secret key as bearer, which admin calls need with legacy keys. */
-  asService?: true;
-  signal?: AbortSignal;
-}>;
+  readonly asService?: true;
+  readonly signal?: AbortSignal;
+}
 
 const tooManyRequests = (cause: AuthError) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {

@@ -46,7 +46,13 @@ export async function readRecording(
   });
   const { duration_sec, ...facts } = measured?.facts ?? { duration_sec: undefined };
   const audio: LocalFile = {
-    ...{ bucket: 'audio', path, type, size, checksum, source, changedMs },
+    bucket: 'audio',
+    path,
+    type,
+    size,
+    checksum,
+    source,
+    changedMs,
     facts: measured && facts,
     outdated: measured?.outdated,
   };

@@ -1,7 +1,16 @@
 import { apiKeys, reads } from './api.ts';
 import { revocation } from './apple.ts';
 import { mailedCodes, manualLinking, oauthServer, web3 } from './auth-switches.ts';
-import { customers, exposedSchemas, migrations, privateSchema, rowSecurity, triggers, upkeep } from './database.ts';
+import {
+  customers,
+  exposedSchemas,
+  migrations,
+  privateSchema,
+  rowSecurity,
+  trash,
+  triggers,
+  upkeep,
+} from './database.ts';
 import { environment, redis } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, multiFactor, sharedSecret } from './identity.ts';
@@ -26,6 +35,7 @@ export const checks: readonly Check[] = [
   triggers,
   privateSchema,
   customers,
+  trash,
   storagePolicies,
   exposedSchemas,
   buckets,

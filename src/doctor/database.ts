@@ -103,6 +103,12 @@ export const customers = check('Customers', [migrations], ({ report }) => {
   );
 });
 
+/** Counts the trash, so that a deletion by mistake is noticed before the upkeep makes it final. */
+export const trash = check('Trash', [migrations], ({ report }) => {
+  if (!report?.trash) return 'It is empty.';
+  return `It has ${report.trash}. After 30 days they are deleted for good. The view admin.trash lists them.`;
+});
+
 export const exposedSchemas = check('Exposed schemas', [secretKey], async (run) => {
   for (const name of ['private', 'admin']) {
     const headers = { 'Content-Profile': name };

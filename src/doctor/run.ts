@@ -67,6 +67,8 @@ interface Report {
   /** Roles of the API that may not use the schema private. */
   roles_without_private: string[];
   has_accounts_without_customer: boolean;
+  /** Contents of the trash in words; null if it is empty. */
+  trash: string | null;
 }
 
 /**

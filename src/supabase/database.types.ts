@@ -21,14 +21,14 @@ export type Database = {
                   ]
                 },"categories": {
                   Row: {
-                    "created_at": string,"description": string | null,"id": string,"is_active": boolean,"name": string,"parent_id": string | null,"slug": string,"sort_order": number,"updated_at": string
+                    "created_at": string,"deleted_at": string | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"parent_id": string | null,"slug": string,"sort_order": number,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"parent_id"?: string | null,"slug": string,"sort_order"?: number,"updated_at"?: string
+                    "created_at"?: string,"deleted_at"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"parent_id"?: string | null,"slug": string,"sort_order"?: number,"updated_at"?: string
                   }
                   Update: {
-                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"parent_id"?: string | null,"slug"?: string,"sort_order"?: number,"updated_at"?: string
+                    "created_at"?: string,"deleted_at"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"parent_id"?: string | null,"slug"?: string,"sort_order"?: number,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -115,14 +115,14 @@ isOneToOne: false
                   ]
                 },"home_sections": {
                   Row: {
-                    "created_at": string,"id": string,"is_active": boolean,"item_limit": number,"mode": string,"rule_include_children": boolean,"rule_type": string | null,"rule_value": string | null,"slug": string,"sort_order": number,"title": string,"updated_at": string
+                    "created_at": string,"deleted_at": string | null,"id": string,"is_active": boolean,"item_limit": number,"mode": string,"rule_include_children": boolean,"rule_type": string | null,"rule_value": string | null,"slug": string,"sort_order": number,"title": string,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug": string,"sort_order"?: number,"title": string,"updated_at"?: string
+                    "created_at"?: string,"deleted_at"?: string | null,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug": string,"sort_order"?: number,"title": string,"updated_at"?: string
                   }
                   Update: {
-                    "created_at"?: string,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug"?: string,"sort_order"?: number,"title"?: string,"updated_at"?: string
+                    "created_at"?: string,"deleted_at"?: string | null,"id"?: string,"is_active"?: boolean,"item_limit"?: number,"mode"?: string,"rule_include_children"?: boolean,"rule_type"?: string | null,"rule_value"?: string | null,"slug"?: string,"sort_order"?: number,"title"?: string,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -231,14 +231,14 @@ isOneToOne: false
                   ]
                 },"sounds": {
                   Row: {
-                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"cover_placeholder": string | null,"created_at": string,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"is_premium": boolean,"list_rank": number,"loudness_lufs": number | null,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"true_peak_dbtp": number | null,"updated_at": string,"waveform": (number)[] | null
+                    "audio_path": string | null,"bowl_note": string | null,"category": string | null,"cover_image_path": string | null,"cover_placeholder": string | null,"created_at": string,"deleted_at": string | null,"description": string | null,"duration_sec": number | null,"frequency_hz": number | null,"id": string,"is_active": boolean,"is_featured": boolean,"is_premium": boolean,"list_rank": number,"loudness_lufs": number | null,"search_title": string,"search_vector": unknown,"sort_order": number,"tags": (string)[] | null,"title": string,"true_peak_dbtp": number | null,"updated_at": string,"waveform": (number)[] | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"is_premium"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"is_premium"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title": string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
                   }
                   Update: {
-                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"is_premium"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
+                    "audio_path"?: string | null,"bowl_note"?: string | null,"category"?: string | null,"cover_image_path"?: string | null,"cover_placeholder"?: string | null,"created_at"?: string,"deleted_at"?: string | null,"description"?: string | null,"duration_sec"?: number | null,"frequency_hz"?: number | null,"id"?: string,"is_active"?: boolean,"is_featured"?: boolean,"is_premium"?: boolean,"list_rank"?: never,"loudness_lufs"?: number | null,"search_title"?: never,"search_vector"?: never,"sort_order"?: number,"tags"?: (string)[] | null,"title"?: string,"true_peak_dbtp"?: number | null,"updated_at"?: string,"waveform"?: (number)[] | null
                   }
                   Relationships: [
                     {

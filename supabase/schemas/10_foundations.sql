@@ -76,6 +76,28 @@ $$;
 comment on function private.require_account is
   'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
+create function private.counted(number bigint, one text, many text) returns text
+language sql immutable set search_path = '' as $$
+  select case when number > 0 then format('%s %s', number, case number when 1 then one else many end) end
+$$;
+comment on function private.counted is 'Returns a number with its noun, for example "3 sounds". Null for 0.';
+
+create function private.wait_for_catalogue() returns void language plpgsql volatile set search_path = '' as $$
+begin
+  perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+end
+$$;
+comment on function private.wait_for_catalogue is
+  'Takes the lock of writers of the catalogue until the transaction ends.';
+
+create function private.try_catalogue() returns boolean language plpgsql volatile set search_path = '' as $$
+begin
+  return pg_try_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+end
+$$;
+comment on function private.try_catalogue is
+  'Takes the lock of writers of the catalogue if it is free. Returns whether it did.';
+
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$

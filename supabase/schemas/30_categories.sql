@@ -11,8 +11,10 @@ create table public.categories (
   parent_id uuid constraint category_is_not_its_own_parent check (parent_id <> id),
   sort_order integer not null default 0,
   is_active boolean not null default true,
+  deleted_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  constraint category_in_the_trash_is_not_active check (deleted_at is null or not is_active),
   constraint category_parent_exists_and_has_no_children_when_deleted
     foreign key (parent_id) references public.categories (id) on delete no action
 );
@@ -26,6 +28,8 @@ comment on column public.categories.slug is
 comment on column public.categories.parent_id is 'Parent intention of a sub-intention. Null for an intention.';
 comment on column public.categories.sort_order is 'Display order, smaller numbers first.';
 comment on column public.categories.is_active is 'False hides the category and its sub-intentions, but not its sounds.';
+comment on column public.categories.deleted_at is
+  'Time at which the category was put into the trash. Set is_active to true to bring it back.';
 
 create trigger categories_serialize_writers
   before insert or update or delete or truncate on public.categories for each statement

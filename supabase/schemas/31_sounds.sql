@@ -49,6 +49,7 @@ create table public.sounds (
   is_featured boolean not null default false,
   is_premium boolean not null default false,
   is_active boolean not null default true,
+  deleted_at timestamptz,
   sort_order integer not null default 0,
   created_at timestamptz(3) not null default now() unique constraint created_at_lies_between_1970_and_9999
     check (created_at >= '1970-01-01 00:00:00+00' and created_at < '9999-12-31 00:00:00+00'),
@@ -60,6 +61,7 @@ create table public.sounds (
   search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
+  constraint sound_in_the_trash_is_not_active check (deleted_at is null or not is_active),
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
@@ -79,6 +81,7 @@ create index sounds_tags on public.sounds using gin (tags) where is_active;
 create index sounds_duration on public.sounds (duration_sec) where is_active;
 -- Without fastupdate, because a search would read the list of pending entries whole.
 create index sounds_words on public.sounds using gin (search_vector) with (fastupdate = off) where is_active;
+create index sounds_trash on public.sounds (deleted_at) where deleted_at is not null;
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
@@ -102,6 +105,8 @@ comment on column public.sounds.is_featured is 'True adds the sound to featured 
 comment on column public.sounds.is_premium is
   'True lets only customers with premium play the sound. Everybody sees it. See docs/premium.md.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
+comment on column public.sounds.deleted_at is
+  'Time at which the sound was put into the trash. Set is_active to true to bring it back with all its favorites.';
 comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
 comment on column public.sounds.created_at is 'Unique creation time. A duplicate moves to the next free millisecond.';
 comment on column public.sounds.list_rank is 'Computed from sort_order. Cannot be edited.';

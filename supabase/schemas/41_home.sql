@@ -15,8 +15,10 @@ create table public.home_sections (
     constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
   is_active boolean not null default true,
+  deleted_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  constraint section_in_the_trash_is_not_active check (deleted_at is null or not is_active),
   constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
     check ((mode = 'rule') = (rule_type is not null)),
   constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
@@ -36,6 +38,8 @@ comment on column public.home_sections.rule_include_children is 'True adds the s
 comment on column public.home_sections.item_limit is 'Maximum number of sounds for mode rule, 1 to 100.';
 comment on column public.home_sections.sort_order is 'Display order, smaller numbers first.';
 comment on column public.home_sections.is_active is 'False hides the section. Active sections are shown even if empty.';
+comment on column public.home_sections.deleted_at is
+  'Time at which the section was put into the trash. Set is_active to true to bring it back with its sounds.';
 
 alter table public.home_sections enable row level security;
 create policy "Users read active home sections" on public.home_sections for select to authenticated using (is_active);

@@ -4,6 +4,7 @@ create function private.upkeep() returns void language plpgsql security definer 
 declare
   batch constant integer := 100000;
 begin
+  perform private.empty_trash();
   refresh materialized view concurrently private.popularity;
   refresh materialized view concurrently private.vocabulary;
 
@@ -45,6 +46,6 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions and lists, and clearings of '
-  'histories, after 30 days, idempotency records and listening days after 31 days, and changes of removed rows after '
-  '90 days.';
+  'Empties the trash. Refreshes private.popularity and private.vocabulary. Deletes removals of positions and lists, '
+  'and clearings of histories, after 30 days, idempotency records and listening days after 31 days, and changes of '
+  'removed rows after 90 days.';

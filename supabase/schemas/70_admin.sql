@@ -39,7 +39,8 @@ create view admin.unused_files with (security_invoker = true) as
   where not exists (select from used where bucket = bucket_id and used.path = uploaded.path)
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files that neither visible nor hidden sounds use, with their small versions. Delete them as in docs/admin.md.';
+  'Files that no sound uses, not even a hidden one or one in the trash, with their small versions. Delete them as in '
+  'docs/admin.md.';
 
 -- The views below have the columns of admin.catalogue_problems.
 
@@ -146,9 +147,11 @@ create view admin.catalogue_problems with (security_invoker = true) as
   union all select * from private.file_problems
   union all select * from private.category_problems
   union all select * from private.section_problems
+  union all select * from private.trash_problems
   order by problem, concerns, id;
 comment on view admin.catalogue_problems is
-  'Unused files, and problems that listeners notice, each with its fix. Of hidden sounds, only public premium files.';
+  'Unused files, the trash, and problems that listeners notice, each with its fix. Of hidden sounds, only public '
+  'premium files.';
 comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
 
 create view admin.home_explained with (security_invoker = true) as
@@ -182,10 +185,12 @@ create view admin.home_explained with (security_invoker = true) as
       || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
     case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
     sound.title as sound, sound.id as sound_id, case
+      when section.deleted_at is not null then 'Not shown: the section is in the trash.'
       when not section.is_active then 'Not shown: the section is inactive.'
       when sound.id is null then 'The section is empty: no sound fits it.'
       when is_picked and section.mode = 'rule' then 'Not shown: picks count only in mode manual.'
       when shown.position is not null then 'Shown.'
+      when sound.deleted_at is not null then 'Not shown: the sound is in the trash.'
       when not sound.is_active then 'Not shown: the sound is inactive.'
       else format('Not shown: beyond the item_limit of %s.', section.item_limit)
     end as why
@@ -230,7 +235,8 @@ begin
   if (days between 1 and 365 and sounds between 1 and 100) is not true then
     raise exception 'days is % and sounds is %: look back on 1 to 365 days, for 1 to 100 sounds.', days, sounds;
   end if;
-  select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
+  select home_sections.* into section from public.home_sections
+    where home_sections.slug = fill_section.slug and deleted_at is null for update;
   if section.mode is distinct from 'manual' then
     raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type '
       'and rule_value to NULL.', slug;
@@ -263,11 +269,13 @@ language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
   section constant uuid := (
-    select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
+    select id from public.home_sections
+    where home_sections.slug = arrange_section.slug and mode = 'manual' and deleted_at is null);
   problems text;
 begin
   with wanted_titles as (
-    select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
+    select wanted, count(*) as named,
+      (select count(*) from public.sounds where title = wanted and deleted_at is null) as found
     from unnest(titles) as wanted group by wanted
   )
   select string_agg(
@@ -289,6 +297,7 @@ begin
       insert into public.home_section_sounds (section_id, sound_id, position)
         select section, sounds.id, 10 * place
         from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
+        where sounds.deleted_at is null
         returning sound_id, position
     )
     select (position / 10)::integer, sounds.title, sounds.id
@@ -349,20 +358,23 @@ comment on function private.require_found is 'Rejects a name, in a snippet, of w
 create function admin.sounds_named(title text) returns setof public.sounds
 language plpgsql stable set search_path = '' as $$
 begin
-  return query select * from public.sounds where sounds.title = sounds_named.title;
+  return query select * from public.sounds where sounds.title = sounds_named.title and deleted_at is null;
   perform private.require_found(found, 'sound with this title', title);
 end
 $$;
-comment on function admin.sounds_named is 'Returns the sounds with this title. An unknown title is an error.';
+comment on function admin.sounds_named is
+  'Returns the sounds with this title, without the trash. An unknown title is an error.';
 
 create function admin.section_named(slug text) returns setof public.home_sections
 language plpgsql stable set search_path = '' as $$
 begin
-  return query select * from public.home_sections where home_sections.slug = section_named.slug;
+  return query
+    select * from public.home_sections where home_sections.slug = section_named.slug and deleted_at is null;
   perform private.require_found(found, 'section of the home page with this slug', slug);
 end
 $$;
-comment on function admin.section_named is 'Returns the section with this slug. An unknown slug is an error.';
+comment on function admin.section_named is
+  'Returns the section with this slug, unless it is in the trash. An unknown slug is an error.';
 
 create function admin.customer_named(email text) returns setof public.customers
 language plpgsql stable set search_path = '' as $$
@@ -397,7 +409,8 @@ begin
   perform cron.schedule(
     job, to_char(minute at time zone 'UTC', 'FMMI FMHH24 FMDD FMMM *'),
     format(
-      'update public.%I set is_active = %L where id = %L and now() < %L; select cron.unschedule(%L)',
+      'update public.%I set is_active = %L where id = %L and deleted_at is null and now() < %L; '
+        'select cron.unschedule(%L)',
       table_name, is_active, id, minute + interval '1 day', job
     )
   );
@@ -405,7 +418,8 @@ begin
 end
 $$;
 comment on function admin.schedule_activation is
-  'Sets is_active of a sound or section (kind) at a moment within 364 days. Returns the job, named by the id.';
+  'Sets is_active of a sound or section (kind) at a moment within 364 days, unless it is in the trash then. Returns '
+  'the job, named by the id.';
 
 -- Leaves out rows that are in this state already.
 create function private.schedule_named(kind text, name text, ids uuid[], is_active boolean, moment text)

@@ -61,7 +61,8 @@ begin
     'has_accounts_without_customer', exists (
       select from auth.users as account
       where deleted_at is null and not exists (select from public.customers where customers.id = account.id)
-    )
+    ),
+    'trash', private.trash_in_words()
   );
 end
 $$;
@@ -70,7 +71,7 @@ create function public.doctor_report() returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
   'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers, policies on '
-  'files, the use of the schema private, and customers. For npm run doctor only.';
+  'files, the use of the schema private, customers and the trash. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$

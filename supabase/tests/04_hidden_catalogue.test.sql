@@ -21,6 +21,7 @@ insert into public.home_section_sounds (section_id, sound_id, position) values
   ('d0000000-0000-4000-8000-000000000002', '7e575000-0000-4000-8000-000000000001', 1),
   ('d0000000-0000-4000-8000-000000000002', '7e575000-0000-4000-8000-000000000002', 2);
 delete from public.sounds where title = 'Tests gone';
+select private.delete_from_trash('sounds', array(select id from public.sounds where title = 'Tests gone'));
 
 set local role anon;
 select unalike(public.list_categories()::text, '%tests-hidden%', 'without a token the tree has no hidden category');

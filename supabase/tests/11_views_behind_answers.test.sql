@@ -1,7 +1,7 @@
 -- Attacks on the views behind the responses. The API does not expose their schema; they show only rows that the tables
 -- show to the user.
 begin;
-select plan(36);
+select plan(37);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -26,7 +26,7 @@ select bag_eq(
   $$ values
     ('category'), ('category_problems'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'),
     ('favorite'), ('file_problems'), ('history_entry'), ('home_section'), ('named_file'), ('progress_entry'),
-    ('section_problems'), ('sound'), ('sound_preview'), ('sound_problems'), ('stored_sound'), ('sub_category'),
+    ('section_problems'), ('sound'), ('sound_preview'), ('sound_problems'), ('stored_sound'), ('sub_category'), ('trash_problems'),
     ('visible_category') $$,
   'the views are exactly the listed ones'
 );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
+import { deleteForGood } from '../support/catalogue.ts';
 import { startDatabase } from '../support/prepared.ts';
 
 /** Opens a database whose catalogue can be deleted. */
@@ -66,7 +67,7 @@ test('a used created_at moves to the next free millisecond, also if a deleted so
   };
   const first = await add(moment);
   expect([first.after, (await add(moment)).after]).toEqual([0, 1]);
-  await sql`delete from public.sounds where id = ${first.id}`;
+  await deleteForGood(sql, [first.id]);
   const moved = await add('2020-01-01T00:00:00Z');
   await sql`update public.sounds set created_at = ${moment} where id = ${moved.id}`;
   const [row] = await sql`select created_at from public.sounds where id = ${moved.id}`;

@@ -12,6 +12,7 @@ const placeholderOfMoment = '<YYYY-MM-DD HH:MM Europe/Berlin>';
 async function addRows(sql: Sql) {
   await sql`insert into auth.users (id, email) values (gen_random_uuid(), ${email})`;
   const [key] = await sql`select key_prefix from admin.create_api_key('Snippet', ${email})`;
+  const trashed = await addSound(sql, { is_active: false, deleted_at: new Date().toISOString() });
   await sql`
     with section as (
       insert into public.home_sections (slug, title) values ('start-here', 'Start here')
@@ -33,6 +34,7 @@ async function addRows(sql: Sql) {
     '<first title>': first,
     '<second title>': second,
     [placeholderOfMoment]: new Date(Date.now() + 86_400_000).toISOString(),
+    '<id of the row>': trashed,
     '<name>': 'Partner',
     '<e-mail address>': email,
     '<key_prefix>': String(key?.['key_prefix']),
@@ -116,6 +118,18 @@ describe('the snippets for the SQL editor', () => {
       expect(await pending()).toEqual([]);
       expect(await states()).toEqual(added.map(() => ({ is_active })));
     }
+  });
+
+  test('a publication later leaves a row of the trash alone', async ({ sql }) => {
+    const title = newSlug();
+    const id = await addSound(sql, { title, is_active: false });
+    const jobs = await schedule(sql, 'publish_a_sound_later', title, inDays(1).toISOString());
+    await sql`delete from public.sounds where id = ${id}`;
+    const [job] = await sql`select command from admin.scheduled where job = any (${jobs})`;
+    await sql.unsafe(job?.['command']);
+    const [sound] =
+      await sql`select is_active, deleted_at is not null as is_deleted from public.sounds where id = ${id}`;
+    expect(sound).toEqual({ is_active: false, is_deleted: true });
   });
 
   test.for([inDays(-1), new Date(), inDays(365), inDays(3 * 365)].map((due) => due.toISOString()))(

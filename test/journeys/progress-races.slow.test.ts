@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { addSound, addSounds } from '../support/catalogue.ts';
+import { addSound, addSounds, deleteForGood } from '../support/catalogue.ts';
 import { type Session, signUp, test } from '../support/test.ts';
 import { asUser, countPlays, expectNone, playOf, shuffled } from './concurrency.ts';
 
@@ -48,7 +48,7 @@ test('deletions of sounds, histories and accounts while positions are saved leav
     await countPlays(session, sounds.map(playOf));
     const isGone = turn % 2 === 0;
     const deleteSounds = async () => {
-      for (const id of shuffled(sounds)) await sql`delete from public.sounds where id = ${id}`;
+      for (const id of shuffled(sounds)) await deleteForGood(sql, [id]);
     };
     const settled = await Promise.allSettled([
       deleteSounds(),

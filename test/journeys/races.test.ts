@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
-import { addCategory, addSound, addSounds } from '../support/catalogue.ts';
+import { addCategory, addSound, addSounds, deleteForGood } from '../support/catalogue.ts';
 import { startDatabase } from '../support/prepared.ts';
 import { type Session, type Sql, signUp, test } from '../support/test.ts';
 import { asUser, countPlays, expectNone, type Play, playOf, pool, shuffled } from './concurrency.ts';
@@ -119,7 +119,8 @@ test('a batch waits while a sound is being deleted, then counts only the other s
   const plays = [gone, other].map(playOf);
   let statuses: Promise<string[]> | undefined;
   await pool.begin(async (transaction) => {
-    const [own] = await transaction`delete from public.sounds where id = ${gone} returning pg_backend_pid() as pid`;
+    await deleteForGood(transaction, [gone]);
+    const [own] = await transaction`select pg_backend_pid() as pid`;
     statuses = countPlays(user, plays);
     await waitForWaiter(sql, own?.['pid']);
   });
@@ -132,7 +133,7 @@ test('no play remains of a sound that is deleted while it is played', async ({ s
   const sounds = await addSounds(sql, Array(40).fill({}));
   const rejected = { code: '23503' }; // play_counts refers to the sound
   const deleteAll = async () => {
-    for (const id of sounds) await sql`delete from public.sounds where id = ${id}`;
+    for (const id of sounds) await deleteForGood(sql, [id]);
   };
   const single = async () => {
     for (const play of sounds.map(playOf))
@@ -187,7 +188,7 @@ test('imports with equal created_at over 10 connections all succeed with unique 
         insert into public.sounds (title, category, created_at)
         select 'Import', ${category}, ${moments} from generate_series(1, 60) as n returning id`;
       const [first] = await insert();
-      await transaction`delete from public.sounds where id = ${first?.['id']}`;
+      await deleteForGood(transaction, [first?.['id']]);
       const [, second] = await insert();
       await transaction`update public.sounds set created_at = '2002-02-03T04:05:06Z' where id = ${second?.['id']}`;
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { addSound, addSounds } from '../support/catalogue.ts';
+import { addSound, addSounds, deleteForGood } from '../support/catalogue.ts';
 import { rest } from '../support/rest.ts';
 import { clientWith, issueKey, newUser, test } from '../support/test.ts';
 
@@ -28,7 +28,7 @@ describe('GET /history', () => {
     for (const id of [first, second, first, deleted]) await play(app, id);
     const change = (row: object) => sql`update public.sounds set ${sql(row)} where id = ${second}`;
     await change({ is_active: false }); // keeps the entry without its preview
-    await sql`delete from public.sounds where id = ${deleted}`;
+    await deleteForGood(sql, [deleted]);
     const last_played_at = expect.any(String);
     const sounds = { ...preview, id: first, category: null, cover_image_url: 'covers/a.jpg' };
     expect(await history(app)).toEqual({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { addCategory, addSounds } from '../support/catalogue.ts';
+import { addCategory, addSounds, deleteForGood } from '../support/catalogue.ts';
 import { test } from '../support/test.ts';
 import { idsOf, type Page, readPage } from './pages.ts';
 
@@ -34,11 +34,12 @@ const orderBy = {
 };
 const orders = Object.keys(orderBy) as (keyof typeof orderBy)[];
 
+const deletion = 'delete from public.sounds';
 /** Changes that can happen to a sound between two pages. */
 const changes = [
   '',
   'update public.sounds set is_active = false',
-  'delete from public.sounds',
+  deletion,
   'update public.sounds set title = gen_random_uuid()',
 ];
 
@@ -76,7 +77,9 @@ describe('paging through GET /sounds', () => {
         const meanwhile = async ({ data }: Page) => {
           if (change === '') return;
           if (data[0]?.id === expected[0]?.['id']) await addSounds(sql, [{ category, title: randomUUID() }]);
-          await sql.unsafe(`${change} where id = $1`, [data.at(-1)?.id ?? null]);
+          const id = data.at(-1)?.id ?? null;
+          await sql.unsafe(`${change} where id = $1`, [id]);
+          if (change === deletion) await deleteForGood(sql, [id]);
         };
         const read = await readAllPages(app, { category, limit, sort: order || undefined }, meanwhile);
         // A renamed sound may appear twice in the order of titles, and new sounds may or may not appear.
@@ -115,7 +118,7 @@ describe('paging through GET /sounds', () => {
     const nine = Array.from({ length: 9 }, (_, n) => soundAt(category, n, 100 * n, n % 3));
     const ids = await addSounds(sql, nine);
     const expected = [6, 3, 0, 7, 4, 1, 8, 5, 2].map((n) => ids[n]);
-    const deleteLast = (page: Page) => sql`delete from public.sounds where id = ${idsOf(page).at(-1) ?? null}`;
+    const deleteLast = (page: Page) => deleteForGood(sql, [idsOf(page).at(-1) ?? null]);
     for (const meanwhile of [undefined, deleteLast])
       expect(await readAllPages(app, { category, limit: 2 }, meanwhile, cutFraction)).toEqual(expected);
 

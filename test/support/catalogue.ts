@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import type { TransactionSql } from 'postgres';
 import type { Database } from '../../src/supabase/database.types.ts';
 import type { Sql } from './test.ts';
 
@@ -49,4 +50,10 @@ export async function addSection(sql: Sql, fields: Record<string, unknown>): Pro
   const slug = newSlug('section');
   await sql`insert into public.home_sections ${sql({ slug, title: `Section ${slug}`, ...fields })}`;
   return slug;
+}
+
+/** Deletes sounds for good, past the trash. */
+export async function deleteForGood(sql: Sql | TransactionSql, ids: (string | null)[]): Promise<void> {
+  await sql`delete from public.sounds where id = any (${ids}::uuid[])`;
+  await sql`select private.delete_from_trash('sounds', ${ids}::uuid[])`;
 }

@@ -102,7 +102,8 @@ async function loadSounds(sql: Transaction, { sounds, categories }: Size) {
     with withdrawn as (
       delete from loaded_sounds where id in (select id from loaded_sounds order by title limit ${withdrawn}) returning id
     )
-    delete from public.sounds where id in (select id from withdrawn)`;
+    update public.sounds set is_active = false, deleted_at = now() where id in (select id from withdrawn)`;
+  await sql`select private.delete_from_trash('sounds', array(select id from public.sounds where deleted_at is not null))`;
   await sql`
     insert into public.play_counts (sound_id, plays)
     select id, ceil(10 * random() ^ -1.5) from loaded_sounds where random() < 0.6`;

@@ -4,9 +4,17 @@ import { report } from './apply/report.ts';
 import { writeParts } from './apply/write-parts.ts';
 import { assignCategories } from './identify/categories.ts';
 import { avoidTakenNames, identify, keepStoredNames, notesAbout } from './identify/identify.ts';
-import { isChanging, type Plan, plan, validate } from './plan/plan.ts';
-import { planCategories, planSections } from './plan/structure.ts';
-import { begin, finish, type Memory, readCatalogue, readSections, recall } from './project/catalogue.ts';
+import { isChanging, type Plan, plan, type Step, validate } from './plan/plan.ts';
+import { planCategories, planSections, type Trash } from './plan/structure.ts';
+import {
+  begin,
+  type Catalogue,
+  finish,
+  type Memory,
+  readCatalogue,
+  readSections,
+  recall,
+} from './project/catalogue.ts';
 import { listStored } from './project/storage.ts';
 import { type Connection, connect, projectOf } from './project/supabase.ts';
 import { type Folder, openFolder } from './read/folder.ts';
@@ -15,6 +23,7 @@ import { readSheet, soundFile } from './read/sheet.ts';
 import { commonExtensions } from './read/walk.ts';
 import type { Settings } from './shared/arguments.ts';
 import { abortAtSignals, ask, isTerminal } from './shared/command.ts';
+import { isInTrash } from './shared/fields.ts';
 import { linesOf, print } from './shared/print.ts';
 import { ImportError, type Problem } from './shared/problems.ts';
 import { printable } from './shared/text.ts';
@@ -67,7 +76,6 @@ async function makePlan(
   const catalogue = await readCatalogue(client, settings['dry-run']);
   const rejected: Problem[] = [];
   const { parts, categories } = planCategories(categoryCsv, catalogue.categories, overwrite, rejected);
-  if (sectionCsv) parts.push(...planSections(sectionCsv, await readSections(client), overwrite, rejected));
 
   const sheet = csv ? readSheet(csv) : { rows: [], rejected: [] };
   const gathered = await gather(found, sheet, categories, catalogue);
@@ -83,6 +91,10 @@ async function makePlan(
 
   const all = plan(sounds, identity, { ...catalogue, categories }, stored, settings);
   const { steps, problems } = await validate(client, all);
+  if (sectionCsv) {
+    const stored = await readSections(client, catalogue.sounds);
+    parts.push(...planSections(sectionCsv, stored, trashOf(catalogue, steps), overwrite, rejected));
+  }
   const made = assigned.made.map((category) => ({ where: category.slug, action: 'create' as const, category }));
   return {
     source,
@@ -90,6 +102,15 @@ async function makePlan(
     parts: [...parts, ...made],
     notes: [...notes, ...gathered.notes, ...assigned.notes, ...notesAbout(identity, catalogue)],
     rejected: [...rejected, ...problems],
+  };
+}
+
+function trashOf({ categories, sounds }: Catalogue, steps: Step[]): Trash {
+  const deleted = [...sounds.values()].filter(isInTrash).map((row) => [row.id, row] as const);
+  const keyed = steps.flatMap(({ key, row }) => (row && isInTrash(row) ? [[key, row] as const] : []));
+  return {
+    categories: new Map(categories.filter(isInTrash).map((category) => [category.slug, category])),
+    sounds: new Map([...deleted, ...keyed]),
   };
 }
 

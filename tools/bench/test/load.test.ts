@@ -20,7 +20,7 @@ test('npm run bench:load changes no existing row, and writes nothing if one of i
   await sql`insert into public.home_sections (slug, title) values ('section-1', 'A section of mine')`;
   await expect(loading()).rejects.toMatchObject({ code: '23505' });
   expect(await counts()).toEqual([0, 0, 0, 0, 0]);
-  await sql`delete from public.home_sections`;
+  await sql`truncate public.home_sections cascade`;
 
   // Add the first sound by title, because loaded sounds are deleted in that order.
   await sql`insert into public.sounds (title) values ('A sound of mine')`;

@@ -1,7 +1,7 @@
 import { isChanging, type Plan, type Step } from '../plan/plan.ts';
 import { titleOf } from '../plan/structure.ts';
 import { isTerminal } from '../shared/command.ts';
-import { columnNames, columnsOf } from '../shared/fields.ts';
+import { columnNames, columnsOf, isInTrash, trashed } from '../shared/fields.ts';
 import { type Line, linesOf, print, showBar } from '../shared/print.ts';
 import { nameOf } from '../shared/sound.ts';
 import { megabytes, oneOrMany, plural, printable } from '../shared/text.ts';
@@ -59,12 +59,14 @@ const isLeftAlone = ({ leftAlone }: Step) => leftAlone.length > 0;
 
 function linesOfParts({ parts }: Plan, isChanged: boolean): Line[] {
   const listed = parts.filter((part) => (isChanged ? isChanging(part) : part.action === 'left alone'));
-  const reason = isChanged ? '' : ': the project has another; --overwrite would replace it';
-  return listed.map((part) => [
-    planWords[part.action as 'create'] ?? 'left alone',
-    part.where,
-    `${titleOf(part)}${reason}`,
-  ]);
+  return listed.map((part) => {
+    const reason = part.note ?? (isChanged ? '' : 'the project has another; --overwrite would replace it');
+    return [
+      planWords[part.action as 'create'] ?? 'left alone',
+      part.where,
+      reason ? `${titleOf(part)}: ${reason}` : titleOf(part),
+    ];
+  });
 }
 
 /** Lists each sound that moved within the folder, and counts the sounds from other folders. */
@@ -80,7 +82,9 @@ function moves({ steps, source }: Plan): Line[] {
 function remarksOf({ file, row, write, isHeld, leftAlone, notes }: Step): Line[] {
   const change = `"${row?.title}" would become "${write.title}", with another recording; --overwrite replaces it`;
   const left = row
-    ? `${leftAlone.join(', ')}: changed in the dashboard; --overwrite would replace it`
+    ? isInTrash(row)
+      ? trashed(row)
+      : `${leftAlone.join(', ')}: changed in the dashboard; --overwrite would replace it`
     : 'deleted in the dashboard; --overwrite would restore it';
   return [
     ...(isHeld ? [['held back', file, change] satisfies Line] : []),

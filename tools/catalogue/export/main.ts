@@ -10,9 +10,11 @@ import { soundFile } from '../read/sheet.ts';
 import { categoryFile, sectionFile } from '../read/structure-sheets.ts';
 import { isSkipped } from '../read/walk.ts';
 import { abortAtSignals, exitWith, folderIn } from '../shared/command.ts';
+import { isInTrash } from '../shared/fields.ts';
 import { ImportError } from '../shared/problems.ts';
 import { downloadAll } from './download.ts';
 import { categorySheet, sectionSheet, soundSheet } from './sheets.ts';
+import { notesAboutRules, withoutTrash } from './trash.ts';
 
 // `npm run export -- <folder>`: writes the catalogue into a folder that an import can read.
 
@@ -38,14 +40,14 @@ await exitWith(usage, async () => {
   readEnvFile();
   const project = projectOf(process.env);
   const interruption = new AbortController();
-  const catalogue = await readCatalogue(connect(project, interruption.signal, 0).client);
+  const stored = await readCatalogue(connect(project, interruption.signal, 0).client);
   const connection = connect(project, interruption.signal);
   abortAtSignals(interruption);
-  const sections = await readSections(connection.client);
+  const sections = (await readSections(connection.client, stored.sounds)).filter((section) => !isInTrash(section));
+  const catalogue = withoutTrash(stored);
   const named = [...catalogue.sounds.values()].flatMap(filesOf);
   const names = new Set(named.map(nameOf));
-  const stored = await listStored(connection.client, named);
-  const files = [...stored.values()].filter((file) => names.has(nameOf(file)));
+  const files = [...(await listStored(connection.client, named)).values()].filter((file) => names.has(nameOf(file)));
   console.log(`From ${project.url} into ${folder}: ${catalogue.sounds.size} sounds, ${files.length} files.`);
   const fetched = await downloadAll(connection, folder, files).catch((error: unknown) => {
     if (interruption.signal.aborted) throw new ImportError('Interrupted. Run the export again to continue.');
@@ -60,6 +62,7 @@ await exitWith(usage, async () => {
   }
   // Keep files that no sound uses any more, because an export is a backup.
   await writeManifest(folder, new Map([...earlier, ...fetched]));
+  for (const note of notesAboutRules(sections, stored.categories)) console.log(`note  ${note}`);
   for (const name of names) if (!fetched.has(name)) console.log(`note  ${name} is missing from Storage.`);
   console.log('Done. npm run import reads the folder.');
   return true;

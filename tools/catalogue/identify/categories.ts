@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import slugify from '@sindresorhus/slugify';
 import { comparable, type Imported } from '../project/catalogue.ts';
 import { soundFile } from '../read/sheet.ts';
-import type { Category } from '../shared/fields.ts';
+import { type Category, isInTrash } from '../shared/fields.ts';
 import { soundId } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
 import { foldersOf, type Sound } from '../shared/sound.ts';
@@ -103,7 +103,7 @@ function createCategoryMaker(categories: Category[]) {
   };
   return ([top = '', below]: string[]): Category => {
     const intention = findOrMake(top, undefined);
-    const isLowest = below === undefined || intention.parent_id !== null;
+    const isLowest = below === undefined || intention.parent_id !== null || isInTrash(intention);
     return isLowest ? intention : findOrMake(below, intention);
   };
 }

@@ -5,6 +5,7 @@ import type { SupabaseClient } from '@supabase/supabase-js';
 import { type Catalogue, type Imported, newRecord, type Place } from '../project/catalogue.ts';
 import { openStored } from '../project/storage.ts';
 import type { Found } from '../read/walk.ts';
+import { isInTrash } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { checksumIn, storagePath } from '../shared/paths.ts';
 import type { Problem } from '../shared/problems.ts';
@@ -141,9 +142,9 @@ export function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): P
           : `Not imported: it is the same recording as ${nameOf(original)}, with other tags.`,
     })),
     ...gone.flatMap(({ id, place }) => {
-      const title = sounds.get(id)?.title;
-      const reason = `No longer in the folder. Its sound "${title}" is kept.`;
-      return title ? [{ where: nameOf(place), reason }] : [];
+      const row = sounds.get(id);
+      if (!row || isInTrash(row)) return [];
+      return [{ where: nameOf(place), reason: `No longer in the folder. Its sound "${row.title}" is kept.` }];
     }),
   ];
 }

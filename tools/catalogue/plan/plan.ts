@@ -14,8 +14,10 @@ import {
   type Facts,
   type Fields,
   factsToWrite,
+  isInTrash,
   pick,
   type Row,
+  trashed,
 } from '../shared/fields.ts';
 import type { LocalFile } from '../shared/local-file.ts';
 import { readableTitle, soundId } from '../shared/paths.ts';
@@ -80,7 +82,7 @@ export function plan(
     const record = known.get(sound) ?? newRecord(id);
     const row = catalogue.sounds.get(record.sound_id);
     const { places, from } = placesOf(sound, record, options.source);
-    const decided = { ...decide(sound, record, catalogue), places };
+    const decided = { ...decide(sound, record, catalogue, row), places };
     const step: Step = {
       file: nameOf(sound),
       key,
@@ -94,8 +96,9 @@ export function plan(
       from,
       isHeld: false,
       leftAlone: [],
-      notes,
+      notes: [...notes, ...decided.notes],
     };
+    if (isInTrash(row)) return { ...step, notes, leftAlone: ['sound'] };
     if (row) return { ...step, ...changes(row, sound, decided, record, catalogue, stored, options) };
     if (known.has(sound) && !options.overwrite) return { ...step, leftAlone: ['sound'] };
     const write = options.hidden ? { ...decided.fields, is_active: false } : decided.fields;
@@ -105,8 +108,18 @@ export function plan(
   });
 }
 
-/** Merges the fields of the folder and of all sheets so far. A value stays until a later sheet has another one. */
-function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fields: Fields; said: Fields } {
+/** Fields that a sound gets, those that sheets have set, and notes about the ones that it does not get. */
+interface Decision {
+  fields: Fields;
+  said: Fields;
+  notes: string[];
+}
+
+/**
+ * Merges the fields of the folder and of all sheets so far. A value stays until a later sheet has another one. Leaves
+ * out a category in the trash, unless the sound has it.
+ */
+function decide(sound: Sound, record: Imported, { categories }: Catalogue, row: Row | undefined): Decision {
   const files: Fields = {
     ...(sound.audio && { audio_path: sound.audio.path }),
     ...(sound.picture && { cover_image_path: sound.picture.path }),
@@ -118,7 +131,11 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue): { fi
   const { category } = record.said;
   const isStale = category && now.category === undefined && !categories.some(({ slug }) => slug === category);
   if (isStale) delete said.category;
-  return { fields: { ...sound.fields, ...files, ...said }, said };
+  const fields = { ...sound.fields, ...files, ...said };
+  const deleted = categories.find((each) => each.slug === fields.category && isInTrash(each));
+  if (!deleted || row?.category === deleted.slug) return { fields, said, notes: [] };
+  delete fields.category;
+  return { fields, said, notes: [`Written without the category "${deleted.slug}": it was ${trashed(deleted)}.`] };
 }
 
 /** @returns the places of a sound after the import and, if it has moved, its earlier place */

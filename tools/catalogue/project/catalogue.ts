@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js';
-import type { Category, Fields, Row, Section, Tables } from '../shared/fields.ts';
+import { type Category, type Fields, isInTrash, type Row, type Section, type Tables } from '../shared/fields.ts';
 import type { BucketLimits } from '../shared/local-file.ts';
 import { allRows, readingFailed, upsertRow } from './database.ts';
 import { type Measurements, readMeasurements } from './measurements.ts';
@@ -57,13 +57,18 @@ export async function readCatalogue(client: SupabaseClient, isDryRun = false): P
   };
 }
 
-/** @throws ImportError */
-export async function readSections(client: SupabaseClient): Promise<Section[]> {
+/**
+ * Reads the home sections, without their picks of sounds in the trash.
+ * @param sounds all sounds, by id
+ * @throws ImportError
+ */
+export async function readSections(client: SupabaseClient, sounds: Catalogue['sounds']): Promise<Section[]> {
   const sections = await allRows(client, 'home_sections', 'id');
   return await Promise.all(
     sections.map(async (section) => {
       const picks = await allRows(client, 'home_section_sounds', 'sound_id', { section_id: section.id });
-      return { ...section, sounds: picks.sort((a, b) => a.position - b.position).map(({ sound_id }) => sound_id) };
+      const kept = picks.filter(({ sound_id }) => !isInTrash(sounds.get(sound_id)));
+      return { ...section, sounds: kept.sort((a, b) => a.position - b.position).map(({ sound_id }) => sound_id) };
     }),
   );
 }

@@ -3,9 +3,21 @@ import type { Database } from '../../../src/supabase/database.types.ts';
 
 export type Tables = Database['public']['Tables'];
 export type Row = Tables['sounds']['Row'];
-export type Category = Omit<Tables['categories']['Row'], 'created_at' | 'updated_at'>;
+/** A row that was deleted in the dashboard has the time of that, and can be brought back. */
+interface Deletable {
+  deleted_at?: string | null;
+}
+export type Category = Omit<Tables['categories']['Row'], 'created_at' | 'updated_at' | 'deleted_at'> & Deletable;
 /** A section of the home page, with the ids of its sounds in their order. */
-export type Section = Omit<Tables['home_sections']['Row'], 'updated_at'> & { sounds: string[] };
+export type Section = Omit<Tables['home_sections']['Row'], 'updated_at' | 'deleted_at'> &
+  Deletable & { sounds: string[] };
+
+/** Tells whether a row was deleted in the dashboard and can be brought back. */
+export const isInTrash = (row: Deletable | undefined) => typeof row?.deleted_at === 'string';
+
+/** Explains why a row of the trash is not written, and how to bring it back. */
+export const trashed = ({ deleted_at }: Deletable) =>
+  `deleted on ${deleted_at?.slice(0, 10)}, set is_active to true in the dashboard to bring it back`;
 
 /** The columns of `public.sounds` that an import writes, with their names in messages. */
 export const columnNames = {

@@ -7,10 +7,10 @@ import { columnNames, type Facts } from '../shared/fields.ts';
 // A column that is missing here was left out of a list. CONTRIBUTING.md names all of them.
 
 /** Columns that only the database writes. A sheet may set `created_at` of a new sound. */
-const internal = ['id', 'created_at', 'updated_at', 'list_rank', 'search_title', 'search_vector'];
+const internal = ['id', 'created_at', 'updated_at', 'deleted_at', 'list_rank', 'search_title', 'search_vector'];
 const measured: (keyof Facts)[] = ['loudness_lufs', 'true_peak_dbtp', 'waveform', 'cover_placeholder'];
 /** Columns that users do not see. */
-const hidden = ['is_active', 'sort_order', 'updated_at', 'list_rank', 'search_title', 'search_vector'];
+const hidden = ['is_active', 'deleted_at', 'sort_order', 'updated_at', 'list_rank', 'search_title', 'search_vector'];
 
 test('each column of sounds is imported, measured or internal, and shown unless it is hidden', async ({ sql }) => {
   const columnsOf = async (name: string): Promise<string[]> => {

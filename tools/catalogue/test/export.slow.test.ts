@@ -150,8 +150,13 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   await appendFile(cover, 'more');
   const { ino, mtimeMs } = await stat(join(second, 'audio/hand/f3.wav'));
   await utimes(join(second, 'audio/hand/f3.wav'), mtimeMs / 1000, mtimeMs / 1000 - 2); // FAT stores even seconds
+  const [trashed] = await target.sql`select id from public.sounds where title = 'Wind'`;
+  const written = async () => (await Promise.all(['sounds.csv', 'home_sections.csv'].map(read))).join();
+  const read = (name: string) => readFile(join(second, name), 'utf8');
+  expect((await written()).split(trashed?.['id'])).toHaveLength(3);
   await target.sql`delete from public.sounds where title = 'Wind'`;
   await exportInto(second, target);
+  expect(await written()).not.toContain(trashed?.['id']);
   expect((await stat(join(second, 'audio/hand/f3.wav'))).ino).toBe(ino);
   expect(await Promise.all([readFile(damaged), readFile(cover)])).toEqual(original);
 

@@ -3,7 +3,7 @@ import { createClient } from '@supabase/supabase-js';
 import sharp from 'sharp';
 import { expect, inject } from 'vitest';
 import { tone } from '../../../test/support/audio.ts';
-import { addCategory, addSound } from '../../../test/support/catalogue.ts';
+import { addCategory, addSection, addSound, deleteForGood, newSlug } from '../../../test/support/catalogue.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
 import { picture } from './files.ts';
 import { importAsking, imported, importFolder, makeFolder, soundsIn, titlesOf } from './folder.ts';
@@ -111,7 +111,8 @@ test('changes made in the dashboard stay, or are replaced with --overwrite', asy
   const other = await addCategory(sql);
   await edit('A', { title: 'Renamed', bowl_note: 'F3' });
   await edit('B', { category: other, cover_image_path: 'mine.jpg' });
-  await sql`delete from public.sounds where category = ${category} and title = 'C'`;
+  const [c] = await sql`select id from public.sounds where category = ${category} and title = 'C'`;
+  await deleteForGood(sql, [c?.['id']]);
   const { code, stdout } = await next({ '@/a.jpg': await picture(), '@/b.jpg': await picture() });
   expect(code).toBe(0);
   for (const line of [
@@ -132,6 +133,52 @@ test('changes made in the dashboard stay, or are replaced with --overwrite', asy
   // The bowl note stays, because the folder has none.
   const a = { id: before[0]?.['id'], title: 'A', bowl_note: 'F3' };
   expect(after).toMatchObject([a, { title: 'B' }, { title: 'C' }, { title: 'D' }]);
+});
+
+test('an import writes nothing of the trash, also with --overwrite, and names it', async ({ sql }) => {
+  const { category, before, next, sounds } = await fourSounds(sql);
+  const [slug, deleted, section, kept] = [await addCategory(sql), newSlug(), newSlug(), newSlug()];
+  const ids = before.map(({ id }) => id);
+  await addSection(sql, { slug: deleted });
+  await sql`delete from public.sounds where id = any (${ids.slice(0, 2)})`;
+  await sql`delete from public.categories where slug = ${slug}`;
+  await sql`delete from public.home_sections where slug = ${deleted}`;
+  const trash = () => sql`
+    select to_jsonb(sounds) as row from public.sounds where id = any (${ids.slice(0, 2)})
+    union all select to_jsonb(categories) from public.categories where slug = ${slug}
+    union all select to_jsonb(home_sections) from public.home_sections where slug = ${deleted} order by row`;
+  const untouched = await trash();
+  const sheets = {
+    'sounds.csv': `file,title,category\n@/b.wav,Another title,\n@/new.wav,New,${slug}\n`,
+    'categories.csv': `slug,name\n${slug},Another name\n`,
+    'home_sections.csv': `slug,title,mode,rule_type,rule_value,sounds
+${deleted},Another title,,,,
+${section},Picks,,,,"${ids[0]},${ids[2]}"
+${kept},Rule,rule,category,${slug},\n`,
+  };
+  const { code, stdout } = await next({ '@/a.wav': tone(0.7), '@/new.wav': tone(0.9), ...sheets }, '--overwrite');
+  expect([code, await trash()]).toEqual([0, untouched]);
+  const hint = 'deleted on \\d{4}-\\d\\d-\\d\\d, set is_active to true in the dashboard to bring it back';
+  for (const line of [
+    `left alone +\\S+a.wav +${hint}`,
+    `left alone +\\S+b.wav +${hint}`,
+    `left alone +categories.csv line 2 +category "${slug}": ${hint}`,
+    `left alone +home_sections.csv line 2 +home section "${deleted}": ${hint}`,
+    `note +\\S+new.wav +Written without the category "${slug}": it was ${hint}`,
+    `new +home_sections.csv line 3 +home section "${section}": written without the sound "A": it was ${hint}`,
+    `new +home_sections.csv line 4 +home section "${kept}": written without its rule: the category "${slug}" was ${hint}`,
+  ])
+    expect(stdout).toMatch(new RegExp(line));
+  const visible = async () => titlesOf((await sounds()).filter(({ is_active }) => is_active));
+  expect(await visible()).toEqual(['C', 'D']);
+  const [added] = await sql`select category, is_active from public.sounds where audio_path like ${`${category}/new%`}`;
+  expect(added).toEqual({ category: null, is_active: true });
+  const [picks] = await sql`
+    select array_agg(sound_id::text) as ids from public.home_section_sounds
+    where section_id = (select id from public.home_sections where slug = ${section})`;
+  expect(picks).toEqual({ ids: [ids[2]] });
+  await sql`update public.sounds set is_active = true where id = any (${ids.slice(0, 2)})`;
+  expect(await visible()).toEqual(['A', 'B', 'C', 'D']);
 });
 
 test('an activation, a new slug and equal titles and tags in the dashboard cause no conflict', async ({ sql }) => {

@@ -6,12 +6,13 @@ import { tone } from '../../../test/support/audio.ts';
 import { newSlug } from '../../../test/support/catalogue.ts';
 import { test } from '../../../test/support/test.ts';
 import { soundSheet } from '../export/sheets.ts';
+import { notesAboutRules, withoutTrash } from '../export/trash.ts';
 import { planCategories, planSections } from '../plan/structure.ts';
 import type { Catalogue } from '../project/catalogue.ts';
 import { cellOf, type DecimalMark, moment, numberIn, tags, truth } from '../read/cells.ts';
 import { readCsv } from '../read/csv.ts';
 import { readSheet, usableRows } from '../read/sheet.ts';
-import type { Row } from '../shared/fields.ts';
+import type { Row, Section } from '../shared/fields.ts';
 import type { Problem } from '../shared/problems.ts';
 import { mp3With, picture, utf8 } from './files.ts';
 import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
@@ -216,7 +217,7 @@ test('categories and home sections are validated', async () => {
   const categorySheet = await csvOf(sheetOf('slug,name,description,parent,sort_order', categories));
   const { parts } = planCategories(categorySheet, [], false, rejected);
   const sectionSheet = await csvOf(sheetOf('slug,title,mode,rule_type,rule_value', sections));
-  parts.push(...planSections(sectionSheet, [], false, rejected));
+  parts.push(...planSections(sectionSheet, [], { categories: new Map(), sounds: new Map() }, false, rejected));
   expect(parts.map(({ where }) => where.replace(/.* /, ''))).toEqual(['6', '7', '5']);
   expect(rejected.map(textOf)).toEqual([...problemsOf(categories), ...problemsOf(sections)]);
 });
@@ -254,4 +255,27 @@ test('tags are read in all common notations, and as JSON', () => {
   expect(tags.parse('"a, b", #1 hits, #deep, 雨')).toEqual(['a, b', '#1 hits', 'deep', '雨']);
   expect(tags.parse('J\u030c, \u01f0, e\u0301, É')).toEqual(['J\u030c', 'é']);
   expect(tags.parse('["a, b","[c]"]')).toEqual(['a, b', '[c]']);
+});
+
+test('an export leaves out the category of a sound if it is in the trash, and names rules of it', () => {
+  const trash = { deleted_at: '2026-01-02T03:04:05Z', is_active: false };
+  const category = { id: 'a', slug: 'gone', name: 'x', description: null, parent_id: null, sort_order: 0, ...trash };
+  const child = { ...category, id: 'b', slug: 'child', parent_id: 'a', deleted_at: null, is_active: true };
+  const catalogue = {
+    categories: [category, child],
+    sounds: new Map([
+      ['1', { id: '1', category: 'gone', deleted_at: null }],
+      ['2', { id: '2', ...trash }],
+    ]),
+  } as unknown as Catalogue;
+  const exported = withoutTrash(catalogue);
+  expect([...exported.sounds.values()]).toEqual([{ id: '1', category: null, deleted_at: null }]);
+  expect(exported.categories).toEqual([{ ...child, is_active: false }]);
+  const sections = [
+    { slug: 'rule', rule_value: 'gone' },
+    { slug: 'newest', rule_value: null },
+  ] as Section[];
+  expect(notesAboutRules(sections, catalogue.categories)).toEqual([
+    'The rule of home section "rule" names the category "gone": deleted on 2026-01-02, set is_active to true in the dashboard to bring it back.',
+  ]);
 });

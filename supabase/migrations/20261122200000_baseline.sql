@@ -67,6 +67,28 @@ $$;
 comment on function private.require_account is
   'Raises PT401 (status 401) if the account of the caller was deleted, or if Auth issued the token to another app.';
 
+create function private.counted(number bigint, one text, many text) returns text
+language sql immutable set search_path = '' as $$
+  select case when number > 0 then format('%s %s', number, case number when 1 then one else many end) end
+$$;
+comment on function private.counted is 'Returns a number with its noun, for example "3 sounds". Null for 0.';
+
+create function private.wait_for_catalogue() returns void language plpgsql volatile set search_path = '' as $$
+begin
+  perform pg_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+end
+$$;
+comment on function private.wait_for_catalogue is
+  'Takes the lock of writers of the catalogue until the transaction ends.';
+
+create function private.try_catalogue() returns boolean language plpgsql volatile set search_path = '' as $$
+begin
+  return pg_try_advisory_xact_lock('private.lock_catalogue'::regproc::oid::bigint);
+end
+$$;
+comment on function private.try_catalogue is
+  'Takes the lock of writers of the catalogue if it is free. Returns whether it did.';
+
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
@@ -824,8 +846,10 @@ create table public.categories (
   parent_id uuid constraint category_is_not_its_own_parent check (parent_id <> id),
   sort_order integer not null default 0,
   is_active boolean not null default true,
+  deleted_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  constraint category_in_the_trash_is_not_active check (deleted_at is null or not is_active),
   constraint category_parent_exists_and_has_no_children_when_deleted
     foreign key (parent_id) references public.categories (id) on delete no action
 );
@@ -839,6 +863,8 @@ comment on column public.categories.slug is
 comment on column public.categories.parent_id is 'Parent intention of a sub-intention. Null for an intention.';
 comment on column public.categories.sort_order is 'Display order, smaller numbers first.';
 comment on column public.categories.is_active is 'False hides the category and its sub-intentions, but not its sounds.';
+comment on column public.categories.deleted_at is
+  'Time at which the category was put into the trash. Set is_active to true to bring it back.';
 
 create trigger categories_serialize_writers
   before insert or update or delete or truncate on public.categories for each statement
@@ -972,6 +998,7 @@ create table public.sounds (
   is_featured boolean not null default false,
   is_premium boolean not null default false,
   is_active boolean not null default true,
+  deleted_at timestamptz,
   sort_order integer not null default 0,
   created_at timestamptz(3) not null default now() unique constraint created_at_lies_between_1970_and_9999
     check (created_at >= '1970-01-01 00:00:00+00' and created_at < '9999-12-31 00:00:00+00'),
@@ -983,6 +1010,7 @@ create table public.sounds (
   search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
+  constraint sound_in_the_trash_is_not_active check (deleted_at is null or not is_active),
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null
 );
@@ -999,6 +1027,7 @@ create index sounds_by_title on public.sounds (search_title, created_at) include
 create index sounds_tags on public.sounds using gin (tags) where is_active;
 create index sounds_duration on public.sounds (duration_sec) where is_active;
 create index sounds_words on public.sounds using gin (search_vector) with (fastupdate = off) where is_active;
+create index sounds_trash on public.sounds (deleted_at) where deleted_at is not null;
 create index sounds_audio_path on public.sounds (audio_path);
 create index sounds_cover_image_path on public.sounds (cover_image_path);
 
@@ -1022,6 +1051,8 @@ comment on column public.sounds.is_featured is 'True adds the sound to featured 
 comment on column public.sounds.is_premium is
   'True lets only customers with premium play the sound. Everybody sees it. See docs/premium.md.';
 comment on column public.sounds.is_active is 'False hides the sound everywhere. True shows it and its favorites again.';
+comment on column public.sounds.deleted_at is
+  'Time at which the sound was put into the trash. Set is_active to true to bring it back with all its favorites.';
 comment on column public.sounds.sort_order is 'List order, smaller numbers first. Equal numbers: newest first.';
 comment on column public.sounds.created_at is 'Unique creation time. A duplicate moves to the next free millisecond.';
 comment on column public.sounds.list_rank is 'Computed from sort_order. Cannot be edited.';
@@ -1658,8 +1689,10 @@ create table public.home_sections (
     constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
   sort_order integer not null default 0,
   is_active boolean not null default true,
+  deleted_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
+  constraint section_in_the_trash_is_not_active check (deleted_at is null or not is_active),
   constraint manual_section_has_no_rule_and_rule_section_has_a_rule_type
     check ((mode = 'rule') = (rule_type is not null)),
   constraint rule_value_is_a_category_slug_for_category_rules_and_null_else
@@ -1679,6 +1712,8 @@ comment on column public.home_sections.rule_include_children is 'True adds the s
 comment on column public.home_sections.item_limit is 'Maximum number of sounds for mode rule, 1 to 100.';
 comment on column public.home_sections.sort_order is 'Display order, smaller numbers first.';
 comment on column public.home_sections.is_active is 'False hides the section. Active sections are shown even if empty.';
+comment on column public.home_sections.deleted_at is
+  'Time at which the section was put into the trash. Set is_active to true to bring it back with its sounds.';
 
 alter table public.home_sections enable row level security;
 create policy "Users read active home sections" on public.home_sections for select to authenticated using (is_active);
@@ -3046,6 +3081,7 @@ create function private.upkeep() returns void language plpgsql security definer 
 declare
   batch constant integer := 100000;
 begin
+  perform private.empty_trash();
   refresh materialized view concurrently private.popularity;
   refresh materialized view concurrently private.vocabulary;
 
@@ -3071,6 +3107,7 @@ begin
     order by removed_at limit batch for update skip locked
   ));
 
+  perform private.forget_edits();
   with forgotten as (
     delete from private.catalogue_changes where (kind, id) in (
       select kind, id from private.catalogue_changes as change
@@ -3087,9 +3124,9 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Refreshes private.popularity and private.vocabulary. Deletes removals of positions and lists, and clearings of '
-  'histories, after 30 days, idempotency records and listening days after 31 days, and changes of removed rows after '
-  '90 days.';
+  'Empties the trash. Refreshes private.popularity and private.vocabulary. Deletes edits, removals of positions and '
+  'lists, and clearings of histories, after 30 days, idempotency records and listening days after 31 days, and changes '
+  'of removed rows after 90 days.';
 
 -- supabase/schemas/56_progress.sql
 
@@ -3550,6 +3587,604 @@ comment on function public.save_lists is
 grant execute on function private.list_lists, public.list_lists, private.save_lists, public.save_lists
   to authenticated;
 
+-- supabase/schemas/57_trash.sql
+
+create function private.move_to_trash() returns trigger language plpgsql set search_path = '' as $$
+begin
+  if current_setting('sounds_service.for_good', true) = 'true' then
+    return old;
+  end if;
+  if old.deleted_at is null then
+    execute format('update %s set is_active = false, deleted_at = now() where id = $1', tg_relid::regclass)
+      using old.id;
+  end if;
+  return null;
+end
+$$;
+comment on function private.move_to_trash is
+  'Hides a row instead of deleting it. Deleting a row of the trash again changes nothing.';
+
+create function private.leave_trash() returns trigger language plpgsql set search_path = '' as $$
+begin
+  new.deleted_at := null;
+  return new;
+end
+$$;
+comment on function private.leave_trash is 'Takes a row out of the trash when it is activated.';
+
+create trigger sounds_move_to_trash before delete on public.sounds for each row
+  execute function private.move_to_trash();
+create trigger sounds_leave_trash before update on public.sounds for each row
+  when (new.is_active and old.deleted_at is not null) execute function private.leave_trash();
+create trigger categories_move_to_trash before delete on public.categories for each row
+  execute function private.move_to_trash();
+create trigger categories_leave_trash before update on public.categories for each row
+  when (new.is_active and old.deleted_at is not null) execute function private.leave_trash();
+create trigger home_sections_move_to_trash before delete on public.home_sections for each row
+  execute function private.move_to_trash();
+create trigger home_sections_leave_trash before update on public.home_sections for each row
+  when (new.is_active and old.deleted_at is not null) execute function private.leave_trash();
+
+create function private.refuse_slug_of_trash() returns trigger language plpgsql set search_path = '' as $$
+declare
+  deleted_at timestamptz;
+begin
+  execute format('select deleted_at from %s where slug = $1 and id <> $2', tg_relid::regclass)
+    into deleted_at using new.slug, new.id;
+  if deleted_at is not null then
+    raise exception 'The slug "%" belongs to a row in the trash, deleted on %. Set is_active of that row to true to '
+      'bring it back, or choose another slug.', new.slug, deleted_at::date
+      using errcode = 'unique_violation', constraint = 'slug_is_not_taken_by_a_row_in_the_trash';
+  end if;
+  return new;
+end
+$$;
+create trigger categories_refuse_slug_of_trash before insert or update of slug on public.categories for each row
+  execute function private.refuse_slug_of_trash();
+create trigger home_sections_refuse_slug_of_trash before insert or update of slug on public.home_sections for each row
+  execute function private.refuse_slug_of_trash();
+
+create function private.users_of_category(category public.categories) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  sounds constant bigint := (
+    select count(*) from public.sounds where sounds.category = users_of_category.category.slug);
+  children constant bigint := (select count(*) from public.categories where parent_id = category.id);
+  sections constant bigint := (select count(*) from public.home_sections where rule_value = category.slug);
+begin
+  return nullif(concat_ws(', ',
+    private.counted(sounds, 'sound', 'sounds'),
+    private.counted(children, 'sub-intention', 'sub-intentions'),
+    private.counted(sections, 'home section', 'home sections')
+  ), '');
+end
+$$;
+comment on function private.users_of_category is
+  'Returns how many sounds, sub-intentions and home sections name a category, in words. Null if none does.';
+
+create view admin.trash with (security_invoker = true) as
+  select 'sounds' as table_name, title as name, id, deleted_at, deleted_at + interval '30 days' as kept_until,
+    null as named_by
+  from public.sounds where deleted_at is not null
+
+  union all select 'categories', slug, id, deleted_at, deleted_at + interval '30 days',
+    private.users_of_category(category)
+  from public.categories as category where deleted_at is not null
+
+  union all select 'home_sections', slug, id, deleted_at, deleted_at + interval '30 days', null
+  from public.home_sections where deleted_at is not null
+
+  order by deleted_at desc, table_name, name, id;
+comment on view admin.trash is
+  'Deleted sounds, categories and home sections. Set is_active of a row to true in its table to bring it back.';
+comment on column admin.trash.name is 'Title of the sound; slug of the category or section.';
+comment on column admin.trash.kept_until is 'Time after which private.upkeep deletes the row for good.';
+comment on column admin.trash.named_by is
+  'What still names the category, in words. While something does, the category stays in the trash.';
+
+create function private.trash_in_words() returns text language sql stable set search_path = '' as $$
+  select nullif(concat_ws(', ',
+    private.counted(count(*) filter (where table_name = 'sounds'), 'sound', 'sounds'),
+    private.counted(count(*) filter (where table_name = 'categories'), 'category', 'categories'),
+    private.counted(count(*) filter (where table_name = 'home_sections'), 'home section', 'home sections')
+  ), '')
+  from admin.trash
+$$;
+comment on function private.trash_in_words is
+  'Returns what is in the trash, for example "3 sounds, 1 category". Null if it is empty.';
+
+create view private.trash_problems with (security_invoker = true) as
+  select 'trash_is_not_empty' as problem, format('the trash: %s', trash) as concerns, null::uuid as id,
+    'Nothing, if that is right: after 30 days it is deleted for good. The view trash lists the rows; set is_active of '
+    'one to true to bring it back.' as how_to_mend
+  from private.trash_in_words() as trash where trash is not null;
+
+create function private.delete_from_trash(table_name text, ids uuid[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('sounds_service.for_good', 'true', true);
+  execute format('delete from public.%I where id = any ($1) and deleted_at is not null', table_name) using ids;
+  perform set_config('sounds_service.for_good', '', true);
+end
+$$;
+comment on function private.delete_from_trash is 'Deletes these rows of the trash for good, with all that names them.';
+
+create function admin.delete_for_good(table_name text, id uuid) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  trashed admin.trash;
+begin
+  perform private.wait_for_catalogue();
+  select trash.* into trashed from admin.trash as trash
+    where trash.table_name = delete_for_good.table_name and trash.id = delete_for_good.id;
+  if trashed.id is null then
+    raise exception 'The trash has no row of "%" with the id %. The view admin.trash lists what it has; delete a row '
+      'in its table first.', table_name, id;
+  elsif trashed.named_by is not null then
+    raise exception 'The category "%" is still named by: %. Change these first.', trashed.name, trashed.named_by;
+  end if;
+  perform private.delete_from_trash(table_name, array[id]);
+  return format('Deleted for good: "%s" of %s.', trashed.name, table_name);
+end
+$$;
+comment on function admin.delete_for_good is
+  'Deletes a row of the trash for good. table_name is sounds, categories or home_sections.';
+
+create function private.empty_trash() returns void language plpgsql volatile set search_path = '' as $$
+declare
+  due constant timestamptz := now() - interval '30 days';
+  batch constant integer := 1000;
+begin
+  if not exists (select from admin.trash where deleted_at < due) or not private.try_catalogue() then
+    return;
+  end if;
+  perform set_config('sounds_service.upkeep', 'true', true); -- so that its deletions are no edits
+  perform private.delete_from_trash('home_sections', array(
+    select id from public.home_sections where deleted_at < due limit batch for update skip locked
+  ));
+  perform private.delete_from_trash('sounds', array(
+    select id from public.sounds where deleted_at < due order by deleted_at limit batch for update skip locked
+  ));
+  perform private.delete_from_trash('categories', array(
+    select id from public.categories as category
+    where deleted_at < due and private.users_of_category(category) is null limit batch for update skip locked
+  ));
+  perform set_config('sounds_service.upkeep', '', true);
+end
+$$;
+comment on function private.empty_trash is
+  'Deletes rows for good that have been in the trash for 30 days, except categories that something still names.';
+
+-- supabase/schemas/58_edits.sql
+
+create function private.acting_role() returns text language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce(nullif(current_setting('role'), 'none'), session_user::text);
+end
+$$;
+
+create function private.current_change() returns text language plpgsql volatile set search_path = '' as $$
+begin
+  return left(md5(concat_ws(' ', pg_current_xact_id(), extract(epoch from now()))), 10);
+end
+$$;
+comment on function private.current_change is
+  'Names the transaction. Includes its time, because numbers of transactions begin again in a restored project.';
+
+create table private.edits (
+  -- In the order of the statements, so that an undo can begin with the last one.
+  id bigint primary key generated always as identity,
+  change text not null default private.current_change(),
+  table_name text not null,
+  key jsonb not null,
+  name text,
+  before jsonb,
+  after jsonb,
+  changed_at timestamptz not null default now(),
+  changed_by text not null default private.acting_role()
+);
+create index edits_change on private.edits (change);
+create index edits_changed_at on private.edits (changed_at);
+comment on table private.edits is
+  'Rows of the catalogue that administrators added, changed or deleted in the last 30 days. No personal data.';
+comment on column private.edits.change is 'Name of the transaction, for admin.undo.';
+comment on column private.edits.key is 'Primary key of the row.';
+comment on column private.edits.name is 'Title of the sound or section, or slug of the category. Null for a place.';
+comment on column private.edits.before is 'Changed columns before the change. Null if the row was added.';
+comment on column private.edits.after is 'Changed columns after the change. Null if the row is gone.';
+comment on column private.edits.changed_by is 'Role that made the change, for example postgres for the dashboard.';
+
+create function private.facts_of(path_column text) returns text[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case path_column
+    when 'audio_path' then '{duration_sec,loudness_lufs,true_peak_dbtp,waveform}'::text[]
+    when 'cover_image_path' then '{cover_placeholder}'::text[]
+  end;
+end
+$$;
+comment on function private.facts_of is
+  'Returns the columns of a sound that are measured in the file that a column names.';
+
+create function private.without_facts(columns jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  if columns ? 'audio_path' then
+    columns := columns - private.facts_of('audio_path');
+  end if;
+  if columns ? 'cover_image_path' then
+    columns := columns - private.facts_of('cover_image_path');
+  end if;
+  return columns;
+end
+$$;
+comment on function private.without_facts is
+  'Removes the measurements of files whose paths are among the columns, because they follow from the files.';
+
+create function private.picked(columns text[], stored jsonb) returns jsonb
+language sql immutable set search_path = '' as $$
+  select jsonb_object_agg(name, stored -> name) from unnest(columns) as name
+$$;
+comment on function private.picked is 'Returns some columns of a row.';
+
+create function private.changed_columns(before jsonb, after jsonb) returns text[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  changed text[] := array(select key from jsonb_each(before) where value is distinct from after -> key);
+begin
+  if changed && '{audio_path,cover_image_path}' then
+    changed := array(select unnest(changed) union select unnest(private.facts_of(name)) from unnest(changed) as name);
+  end if;
+  return changed;
+end
+$$;
+
+create function private.difference(before jsonb, after jsonb, out old_values jsonb, out new_values jsonb)
+language plpgsql stable set search_path = '' as $$
+declare
+  computed constant text[] := '{updated_at,list_rank,search_title,search_vector}';
+  measured constant text[] := private.facts_of('audio_path') || private.facts_of('cover_image_path');
+  changed text[];
+begin
+  before := before - computed;
+  after := after - computed;
+  if before is null or after is null then
+    old_values := before;
+    new_values := after;
+    return;
+  end if;
+  changed := private.changed_columns(before, after);
+  if changed <> '{}' and not (changed <@ measured and private.acting_role() = 'service_role') then
+    old_values := private.picked(changed, before);
+    new_values := private.picked(changed, after);
+  end if;
+end
+$$;
+comment on function private.difference is
+  'Returns the columns in which two versions of a row differ; the whole row if it was added or deleted; else nulls.';
+
+create function private.note_edits() returns trigger
+language plpgsql security definer set search_path = '' set timezone = 'UTC' as $$
+declare
+  versions constant text := case tg_op
+    when 'INSERT' then 'select null::jsonb as before, to_jsonb(new_row) as after from new_row'
+    when 'DELETE' then 'select to_jsonb(old_row) as before, null::jsonb as after from old_row'
+    else format(
+      'select to_jsonb(old_row) as before, to_jsonb(new_row) as after from old_row full join new_row using (%s)',
+      tg_argv[0])
+  end;
+begin
+  if current_setting('sounds_service.upkeep', true) = 'true' then
+    return null;
+  end if;
+  execute format($statement$
+    insert into private.edits (table_name, key, name, before, after)
+      select $1, private.picked($2, present), coalesce(present ->> 'title', present ->> 'slug'), old_values, new_values
+      from (%s) as version
+        cross join lateral coalesce(after, before) as present
+        cross join lateral private.difference(before, after)
+      where old_values is not null or new_values is not null
+    $statement$, versions)
+    using tg_table_name, string_to_array(tg_argv[0], ', ');
+  return null;
+end
+$$;
+
+create trigger sounds_note_added after insert on public.sounds
+  referencing new table as new_row for each statement execute function private.note_edits('id');
+create trigger sounds_note_changed after update on public.sounds
+  referencing old table as old_row new table as new_row for each statement execute function private.note_edits('id');
+create trigger sounds_note_deleted after delete on public.sounds
+  referencing old table as old_row for each statement execute function private.note_edits('id');
+
+create trigger categories_note_added after insert on public.categories
+  referencing new table as new_row for each statement execute function private.note_edits('id');
+create trigger categories_note_changed after update on public.categories
+  referencing old table as old_row new table as new_row for each statement execute function private.note_edits('id');
+create trigger categories_note_deleted after delete on public.categories
+  referencing old table as old_row for each statement execute function private.note_edits('id');
+
+create trigger home_sections_note_added after insert on public.home_sections
+  referencing new table as new_row for each statement execute function private.note_edits('id');
+create trigger home_sections_note_changed after update on public.home_sections
+  referencing old table as old_row new table as new_row for each statement execute function private.note_edits('id');
+create trigger home_sections_note_deleted after delete on public.home_sections
+  referencing old table as old_row for each statement execute function private.note_edits('id');
+
+create trigger home_section_sounds_note_added after insert on public.home_section_sounds
+  referencing new table as new_row for each statement execute function private.note_edits('section_id, sound_id');
+create trigger home_section_sounds_note_changed after update on public.home_section_sounds
+  referencing old table as old_row new table as new_row
+  for each statement execute function private.note_edits('section_id, sound_id');
+create trigger home_section_sounds_note_deleted after delete on public.home_section_sounds
+  referencing old table as old_row for each statement execute function private.note_edits('section_id, sound_id');
+
+create function private.forget_edits() returns void language plpgsql volatile set search_path = '' as $$
+begin
+  delete from private.edits where id = any (array(
+    select id from private.edits where changed_at < now() - interval '30 days'
+    order by changed_at limit 100000 for update skip locked
+  ));
+end
+$$;
+
+create function private.key_condition(key jsonb) returns text language sql immutable set search_path = '' as $$
+  select string_agg(format('%1$I = ($1 ->> %1$L)::uuid', name), ' and ') from jsonb_object_keys(key) as name
+$$;
+comment on function private.key_condition is 'Returns the condition of a row with this primary key, which is $1.';
+
+create function private.stored_row(table_name text, key jsonb) returns jsonb
+language plpgsql stable set search_path = '' set timezone = 'UTC' as $$
+declare
+  stored jsonb;
+begin
+  execute format('select to_jsonb(stored) from public.%I as stored where %s', table_name, private.key_condition(key))
+    into stored using key;
+  return stored;
+end
+$$;
+
+create function private.name_of(edit private.edits) returns text language plpgsql stable set search_path = '' as $$
+declare
+  stored jsonb;
+begin
+  if edit.table_name = 'home_section_sounds' then
+    return format('"%s" in "%s"',
+      (select title from public.sounds where id = (edit.key ->> 'sound_id')::uuid),
+      (select title from public.home_sections where id = (edit.key ->> 'section_id')::uuid));
+  end if;
+  stored := private.stored_row(edit.table_name, edit.key);
+  return format('"%s"', coalesce(stored ->> 'title', stored ->> 'slug', edit.name));
+end
+$$;
+comment on function private.name_of is 'Returns the present name of an edited row, or its last one if the row is gone.';
+
+create function private.action_of(edit private.edits) returns text
+language sql stable set search_path = '' as $$
+  select case
+    when edit.before is null then 'added'
+    when edit.after is null and edit.table_name = 'home_section_sounds' then 'removed'
+    when edit.after is null then 'deleted for good'
+    when edit.after ->> 'deleted_at' is not null and edit.before ->> 'deleted_at' is null then 'deleted'
+    when edit.before ->> 'deleted_at' is not null and edit.after ->> 'deleted_at' is null then 'brought back'
+    else (
+      select 'changed ' || string_agg(key, ', ' order by key) || ' of' from jsonb_each(edit.before)
+      where value is distinct from edit.after -> key
+    )
+  end
+$$;
+comment on function private.action_of is 'Returns what an edit did, in words: "deleted", "changed title of".';
+
+create function private.noun_of(table_name text, is_one boolean) returns text
+language sql immutable set search_path = '' as $$
+  select case table_name
+    when 'sounds' then case when is_one then 'sound' else 'sounds' end
+    when 'categories' then case when is_one then 'category' else 'categories' end
+    when 'home_sections' then case when is_one then 'home section' else 'home sections' end
+    else case when is_one then 'place of' else 'places of home sections' end
+  end
+$$;
+
+create view admin.recent_edits with (security_invoker = true) as
+  with acts as (
+    select change, table_name, private.action_of(edit) as action, count(*) as edits, min(id) as first_id,
+      min(changed_at) as changed_at, min(changed_by) as changed_by
+    from private.edits as edit group by 1, 2, 3
+  ),
+  sentences as (
+    select acts.*, concat_ws(' ', action, case when edits > 1 then edits::text end,
+      private.noun_of(table_name, edits = 1),
+      case when edits = 1 then (select private.name_of(edit) from private.edits as edit where id = first_id) end
+    ) as sentence
+    from acts
+  )
+  select change, min(changed_at) as changed_at, min(changed_by) as changed_by, sum(edits)::bigint as edits,
+    string_agg(sentence, '; ' order by first_id) as what
+  from sentences group by change order by max(first_id) desc;
+comment on view admin.recent_edits is
+  'Changes of the catalogue in the last 30 days, newest first, one line for each transaction. admin.undo undoes one.';
+comment on column admin.recent_edits.change is 'Name of the change, for admin.undo.';
+comment on column admin.recent_edits.changed_by is
+  'Role that made the change: postgres for the dashboard, service_role for an import.';
+comment on column admin.recent_edits.edits is 'Number of changed rows. A row that was changed twice counts twice.';
+
+-- supabase/schemas/59_undo.sql
+
+create function private.has_values(stored jsonb, expected jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return not exists (select from jsonb_each(expected) where value is distinct from stored -> key);
+end
+$$;
+comment on function private.has_values is 'Returns whether a row has these values in these columns.';
+
+create function private.is_undone(edit private.edits, stored jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  if edit.before is null then
+    return stored is null or stored ->> 'deleted_at' is not null;
+  end if;
+  return private.has_values(stored, edit.before);
+end
+$$;
+comment on function private.is_undone is 'Returns whether a row is as before the edit already.';
+
+create function private.is_as_left(edit private.edits, stored jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  if edit.after is null then
+    return stored is null;
+  end if;
+  return private.has_values(stored, private.without_facts(edit.after));
+end
+$$;
+comment on function private.is_as_left is 'Returns whether a row still has the values of an edit.';
+
+create function private.write_back(edit private.edits) returns void language plpgsql volatile set search_path = '' as $$
+declare
+  columns constant text := (select string_agg(quote_ident(name), ', ') from jsonb_object_keys(edit.before) as name);
+  values_before constant text := format(
+    'select %s from jsonb_populate_record(null::public.%I, $2)', columns, edit.table_name);
+  is_row constant text := private.key_condition(edit.key);
+  statement constant text := case
+    when edit.before is null then format('delete from public.%I where %s', edit.table_name, is_row)
+    when edit.after is null then format('insert into public.%I (%s) %s', edit.table_name, columns, values_before)
+    else format('update public.%I set (%s) = (%s) where %s', edit.table_name, columns, values_before, is_row)
+  end;
+begin
+  if edit.before ? 'created_at' then
+    delete from private.former_positions where created_at = (edit.before ->> 'created_at')::timestamptz;
+  end if;
+  execute statement using edit.key, edit.before;
+end
+$$;
+comment on function private.write_back is 'Gives a row the values that it had before an edit.';
+
+create function private.undo_edit(edit private.edits) returns text language plpgsql volatile set search_path = '' as $$
+declare
+  stored constant jsonb := private.stored_row(edit.table_name, edit.key);
+begin
+  if private.is_undone(edit, stored) then
+    return 'restored';
+  elsif stored is null and edit.table_name <> 'home_section_sounds' then
+    return 'deleted for good: left alone';
+  elsif not private.is_as_left(edit, stored) then
+    return 'changed again: left alone';
+  end if;
+  perform private.write_back(edit);
+  return 'restored';
+exception
+  when integrity_constraint_violation then
+    return 'left alone: ' || sqlerrm;
+end
+$$;
+comment on function private.undo_edit is 'Takes back an edit of one row, and returns the outcome in words.';
+
+create type private.undone_edit as (edit private.edits, outcome text);
+
+create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  undone private.undone_edit[] := '{}';
+  edit private.edits;
+begin
+  set constraints public.position_is_taken_once_in_its_section deferred;
+  foreach edit in array edits loop
+    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+  end loop;
+  set constraints public.position_is_taken_once_in_its_section immediate;
+  return undone;
+exception
+  when unique_violation then
+    return array(
+      select (place, 'another sound has its position: left alone')::private.undone_edit from unnest(edits) as place
+    );
+end
+$$;
+
+create function private.undo_change(undone_change text) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  undone private.undone_edit[] := '{}';
+  edit private.edits;
+  places private.edits[];
+begin
+  for edit in
+    select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
+  loop
+    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+  end loop;
+  undone := array(
+    select (tried.edit, private.undo_edit(tried.edit))::private.undone_edit from unnest(undone) as tried
+    where outcome like 'left alone: %'
+    union all select tried from unnest(undone) as tried where outcome not like 'left alone: %'
+  );
+  for places in
+    select array_agg(edits order by id desc) from private.edits
+    where change = undone_change and table_name = 'home_section_sounds' group by key -> 'section_id'
+  loop
+    undone := undone || private.undo_places(places);
+  end loop;
+  return undone;
+end
+$$;
+comment on function private.undo_change is 'Takes a change back, beginning with its last statement.';
+
+create function private.undo_changes(changes text[]) returns table (outcome text, "rows" bigint, named text)
+language plpgsql volatile set search_path = '' as $$
+#variable_conflict use_column
+declare
+  undone private.undone_edit[] := '{}';
+  undone_change text;
+begin
+  foreach undone_change in array changes loop
+    undone := undone || private.undo_change(undone_change);
+  end loop;
+  return query
+    select outcome, count(distinct (table_name, key)),
+      case when outcome <> 'restored' then
+        string_agg(distinct private.noun_of(table_name, true) || ' ' || private.name_of(edit), ', ')
+      end
+    from (select (each.edit).*, each.edit, each.outcome from unnest(undone) as each) as each
+    group by outcome order by outcome = 'restored' desc, outcome;
+end
+$$;
+comment on function private.undo_changes is
+  'Takes changes back in this order. Returns the number of rows by outcome, and the names of those left alone.';
+
+create function admin.undo(change text) returns table (outcome text, "rows" bigint, named text)
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.wait_for_catalogue();
+  if not exists (select from private.edits where edits.change = undo.change) then
+    raise exception 'There is no change "%" of the last 30 days. Take one from the column "change" of '
+      'admin.recent_edits.', change;
+  end if;
+  return query select * from private.undo_changes(array[change]);
+end
+$$;
+comment on function admin.undo is
+  'Takes back a change of admin.recent_edits, where nothing changed it again. Undoing the undo repeats the change.';
+
+create function admin.undo_since(moment timestamptz) returns table (outcome text, "rows" bigint, named text)
+language plpgsql volatile set search_path = '' as $$
+declare
+  changes text[];
+begin
+  perform private.wait_for_catalogue();
+  changes := array(
+    select change from private.edits where changed_at >= moment group by change order by max(id) desc
+  );
+  if changes = '{}' then
+    raise exception 'Nothing was changed since %. admin.recent_edits has the changes of the last 30 days with their '
+      'times.', coalesce(moment::text, 'NULL');
+  end if;
+  return query select * from private.undo_changes(changes);
+end
+$$;
+comment on function admin.undo_since is
+  'Takes back all changes of admin.recent_edits since a time, newest first, for example those of an import.';
+
 -- supabase/schemas/60_api_keys.sql
 
 create table private.api_keys (
@@ -3810,7 +4445,8 @@ create view admin.unused_files with (security_invoker = true) as
   where not exists (select from used where bucket = bucket_id and used.path = uploaded.path)
   order by bucket, name;
 comment on view admin.unused_files is
-  'Files that neither visible nor hidden sounds use, with their small versions. Delete them as in docs/admin.md.';
+  'Files that no sound uses, not even a hidden one or one in the trash, with their small versions. Delete them as in '
+  'docs/admin.md.';
 
 
 create view private.sound_problems with (security_invoker = true) as
@@ -3916,9 +4552,11 @@ create view admin.catalogue_problems with (security_invoker = true) as
   union all select * from private.file_problems
   union all select * from private.category_problems
   union all select * from private.section_problems
+  union all select * from private.trash_problems
   order by problem, concerns, id;
 comment on view admin.catalogue_problems is
-  'Unused files, and problems that listeners notice, each with its fix. Of hidden sounds, only public premium files.';
+  'Unused files, the trash, and problems that listeners notice, each with its fix. Of hidden sounds, only public '
+  'premium files.';
 comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
 
 create view admin.home_explained with (security_invoker = true) as
@@ -3952,10 +4590,12 @@ create view admin.home_explained with (security_invoker = true) as
       || case when section.rule_include_children then ' and its sub-intentions' else '' end as filled_by,
     case when is_picked is not distinct from (section.mode = 'manual') then shown.position end as position,
     sound.title as sound, sound.id as sound_id, case
+      when section.deleted_at is not null then 'Not shown: the section is in the trash.'
       when not section.is_active then 'Not shown: the section is inactive.'
       when sound.id is null then 'The section is empty: no sound fits it.'
       when is_picked and section.mode = 'rule' then 'Not shown: picks count only in mode manual.'
       when shown.position is not null then 'Shown.'
+      when sound.deleted_at is not null then 'Not shown: the sound is in the trash.'
       when not sound.is_active then 'Not shown: the sound is inactive.'
       else format('Not shown: beyond the item_limit of %s.', section.item_limit)
     end as why
@@ -3998,7 +4638,8 @@ begin
   if (days between 1 and 365 and sounds between 1 and 100) is not true then
     raise exception 'days is % and sounds is %: look back on 1 to 365 days, for 1 to 100 sounds.', days, sounds;
   end if;
-  select home_sections.* into section from public.home_sections where home_sections.slug = fill_section.slug for update;
+  select home_sections.* into section from public.home_sections
+    where home_sections.slug = fill_section.slug and deleted_at is null for update;
   if section.mode is distinct from 'manual' then
     raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type '
       'and rule_value to NULL.', slug;
@@ -4031,11 +4672,13 @@ language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
   section constant uuid := (
-    select id from public.home_sections where home_sections.slug = arrange_section.slug and mode = 'manual');
+    select id from public.home_sections
+    where home_sections.slug = arrange_section.slug and mode = 'manual' and deleted_at is null);
   problems text;
 begin
   with wanted_titles as (
-    select wanted, count(*) as named, (select count(*) from public.sounds where title = wanted) as found
+    select wanted, count(*) as named,
+      (select count(*) from public.sounds where title = wanted and deleted_at is null) as found
     from unnest(titles) as wanted group by wanted
   )
   select string_agg(
@@ -4057,6 +4700,7 @@ begin
       insert into public.home_section_sounds (section_id, sound_id, position)
         select section, sounds.id, 10 * place
         from unnest(titles) with ordinality as wanted (title, place) join public.sounds using (title)
+        where sounds.deleted_at is null
         returning sound_id, position
     )
     select (position / 10)::integer, sounds.title, sounds.id
@@ -4117,20 +4761,23 @@ comment on function private.require_found is 'Rejects a name, in a snippet, of w
 create function admin.sounds_named(title text) returns setof public.sounds
 language plpgsql stable set search_path = '' as $$
 begin
-  return query select * from public.sounds where sounds.title = sounds_named.title;
+  return query select * from public.sounds where sounds.title = sounds_named.title and deleted_at is null;
   perform private.require_found(found, 'sound with this title', title);
 end
 $$;
-comment on function admin.sounds_named is 'Returns the sounds with this title. An unknown title is an error.';
+comment on function admin.sounds_named is
+  'Returns the sounds with this title, without the trash. An unknown title is an error.';
 
 create function admin.section_named(slug text) returns setof public.home_sections
 language plpgsql stable set search_path = '' as $$
 begin
-  return query select * from public.home_sections where home_sections.slug = section_named.slug;
+  return query
+    select * from public.home_sections where home_sections.slug = section_named.slug and deleted_at is null;
   perform private.require_found(found, 'section of the home page with this slug', slug);
 end
 $$;
-comment on function admin.section_named is 'Returns the section with this slug. An unknown slug is an error.';
+comment on function admin.section_named is
+  'Returns the section with this slug, unless it is in the trash. An unknown slug is an error.';
 
 create function admin.customer_named(email text) returns setof public.customers
 language plpgsql stable set search_path = '' as $$
@@ -4163,7 +4810,8 @@ begin
   perform cron.schedule(
     job, to_char(minute at time zone 'UTC', 'FMMI FMHH24 FMDD FMMM *'),
     format(
-      'update public.%I set is_active = %L where id = %L and now() < %L; select cron.unschedule(%L)',
+      'update public.%I set is_active = %L where id = %L and deleted_at is null and now() < %L; '
+        'select cron.unschedule(%L)',
       table_name, is_active, id, minute + interval '1 day', job
     )
   );
@@ -4171,7 +4819,8 @@ begin
 end
 $$;
 comment on function admin.schedule_activation is
-  'Sets is_active of a sound or section (kind) at a moment within 364 days. Returns the job, named by the id.';
+  'Sets is_active of a sound or section (kind) at a moment within 364 days, unless it is in the trash then. Returns '
+  'the job, named by the id.';
 
 create function private.schedule_named(kind text, name text, ids uuid[], is_active boolean, moment text)
 returns table (job text, due_in_utc text, due_there text) language plpgsql volatile set search_path = '' as $$
@@ -4481,7 +5130,8 @@ begin
     'has_accounts_without_customer', exists (
       select from auth.users as account
       where deleted_at is null and not exists (select from public.customers where customers.id = account.id)
-    )
+    ),
+    'trash', private.trash_in_words()
   );
 end
 $$;
@@ -4490,7 +5140,7 @@ create function public.doctor_report() returns jsonb
 language sql stable set search_path = '' as $$ select private.doctor_report() $$;
 comment on function public.doctor_report is
   'Returns the applied migrations, and the state of the private.upkeep job, row-level security, triggers, policies on '
-  'files, the use of the schema private, and customers. For npm run doctor only.';
+  'files, the use of the schema private, customers and the trash. For npm run doctor only.';
 
 create function private.doctor_session_addresses(account uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$

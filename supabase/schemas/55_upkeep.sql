@@ -30,6 +30,7 @@ begin
     order by removed_at limit batch for update skip locked
   ));
 
+  perform private.forget_edits();
   with forgotten as (
     delete from private.catalogue_changes where (kind, id) in (
       select kind, id from private.catalogue_changes as change
@@ -46,6 +47,6 @@ begin
 end
 $$;
 comment on function private.upkeep is
-  'Empties the trash. Refreshes private.popularity and private.vocabulary. Deletes removals of positions and lists, '
-  'and clearings of histories, after 30 days, idempotency records and listening days after 31 days, and changes of '
-  'removed rows after 90 days.';
+  'Empties the trash. Refreshes private.popularity and private.vocabulary. Deletes edits, removals of positions and '
+  'lists, and clearings of histories, after 30 days, idempotency records and listening days after 31 days, and changes '
+  'of removed rows after 90 days.';

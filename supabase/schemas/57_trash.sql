@@ -154,6 +154,7 @@ begin
   if not exists (select from admin.trash where deleted_at < due) or not private.try_catalogue() then
     return;
   end if;
+  perform set_config('sounds_service.upkeep', 'true', true); -- so that its deletions are no edits
   perform private.delete_from_trash('home_sections', array(
     select id from public.home_sections where deleted_at < due limit batch for update skip locked
   ));
@@ -164,6 +165,7 @@ begin
     select id from public.categories as category
     where deleted_at < due and private.users_of_category(category) is null limit batch for update skip locked
   ));
+  perform set_config('sounds_service.upkeep', '', true);
 end
 $$;
 comment on function private.empty_trash is

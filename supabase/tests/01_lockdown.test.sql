@@ -81,7 +81,7 @@ select bag_eq(
       ('', '{admin.create_api_key,admin.revoke_api_key,private.apply_activation,private.assign_created_at,
         private.count_deleted_account,private.create_customer,private.current_session,private.is_doctors_account,
         private.keep_customer,private.keep_former_position,private.keep_mirrored,private.mirror_account,
-        private.note_catalogue_change,private.note_file_change,private.purge_audit_log,private.refresh_vocabulary,
+        private.note_catalogue_change,private.note_edits,private.note_file_change,private.purge_audit_log,private.refresh_vocabulary,
         private.refuse_link,private.remove_from_histories,private.reset_unverified_credentials,private.search_sounds,
         private.sounds_in_order,private.sounds_of_section,private.stored_file,private.suspend_ban,private.upkeep,
         private.withhold_address}'),

@@ -131,6 +131,7 @@ select pg_temp.save(pg_temp.list(pg_temp.items(3), n => 2));
 reset role;
 update public.sounds set is_active = false where title = 'Tests 1';
 delete from public.sounds where title = 'Tests 2';
+select private.delete_from_trash('sounds', array(select id from public.sounds where title = 'Tests 2'));
 set local role authenticated;
 select is(pg_temp.previews(), 'null, Tests 3', 'a hidden sound has no preview, and a deleted one is absent');
 select is(

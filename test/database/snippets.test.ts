@@ -53,6 +53,8 @@ async function runSnippet(sql: Sql, file: string): Promise<unknown[]> {
     for (const [placeholder, value] of edits) text = text.replaceAll(placeholder, value);
     if (file === 'publish_a_section_later.sql')
       await transaction`update public.home_sections set is_active = false where slug = 'start-here'`;
+    const [edit] = await transaction`select change from admin.recent_edits limit 1`;
+    text = text.replaceAll('<change>', edit?.['change']);
     if (file === 'hide_a_sound_later.sql')
       await transaction`update public.sounds set is_active = true where title = ${hidden}`;
     rows = await transaction.unsafe(text);

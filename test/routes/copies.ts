@@ -55,7 +55,7 @@ function createCopy() {
 const pick = (statements: string[]) => statements[randomInt(statements.length)] ?? '';
 const some = (table: string, most = 1) => `(select id from ${table} order by random() limit ${1 + randomInt(most)})`;
 
-/** Returns writes of administrators and imports. */
+/** Returns writes of administrators, imports and the upkeep. */
 const writes = () => [
   `insert into public.sounds (title, is_featured, category)
     select gen_random_uuid(), random() < 0.5, (select slug from public.categories order by random() limit 1)
@@ -78,6 +78,10 @@ const writes = () => [
     insert into public.home_section_sounds (section_id, sound_id, position)
     select section.id, sound.id, row_number() over () from section, (select id from public.sounds limit 3) as sound`,
   `delete from public.home_sections where id in ${some('public.home_sections')}`,
+  `delete from public.categories where id in ${some('public.categories')}`,
+  // Undo one of the last changes, or empty the trash as if 31 days had passed.
+  `select admin.undo(change) from (select change from private.edits order by id desc limit 20) as edit order by random() limit 1`,
+  `update public.sounds set deleted_at = now() - interval '31 days' where deleted_at is not null; select private.empty_trash()`,
   `update public.sounds set audio_path = (select name from storage.objects order by random() limit 1)
     where id in ${some('public.sounds')}`,
 ];

@@ -169,7 +169,7 @@ ${kept},Rule,rule,category,${slug},\n`,
     `new +home_sections.csv line 4 +home section "${kept}": written without its rule: the category "${slug}" was ${hint}`,
   ])
     expect(stdout).toMatch(new RegExp(line));
-  const visible = async () => titlesOf((await sounds()).filter(({ is_active }) => is_active));
+  const visible = async () => (await sounds()).flatMap(({ is_active, title }) => (is_active ? [title] : []));
   expect(await visible()).toEqual(['C', 'D']);
   const [added] = await sql`select category, is_active from public.sounds where audio_path like ${`${category}/new%`}`;
   expect(added).toEqual({ category: null, is_active: true });

@@ -1,0 +1,180 @@
+-- Takes edits back, row by row, only where a row still is as the change left it.
+
+create function private.has_values(stored jsonb, expected jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return not exists (select from jsonb_each(expected) where value is distinct from stored -> key);
+end
+$$;
+comment on function private.has_values is 'Returns whether a row has these values in these columns.';
+
+create function private.is_undone(edit private.edits, stored jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  if edit.before is null then
+    return stored is null or stored ->> 'deleted_at' is not null;
+  end if;
+  return private.has_values(stored, edit.before);
+end
+$$;
+comment on function private.is_undone is 'Returns whether a row is as before the edit already.';
+
+create function private.is_as_left(edit private.edits, stored jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  if edit.after is null then
+    return stored is null;
+  end if;
+  return private.has_values(stored, private.without_facts(edit.after));
+end
+$$;
+comment on function private.is_as_left is 'Returns whether a row still has the values of an edit.';
+
+-- An added row goes to the trash; a pick, which has none, is deleted.
+create function private.write_back(edit private.edits) returns void language plpgsql volatile set search_path = '' as $$
+declare
+  columns constant text := (select string_agg(quote_ident(name), ', ') from jsonb_object_keys(edit.before) as name);
+  values_before constant text := format(
+    'select %s from jsonb_populate_record(null::public.%I, $2)', columns, edit.table_name);
+  is_row constant text := private.key_condition(edit.key);
+  statement constant text := case
+    when edit.before is null then format('delete from public.%I where %s', edit.table_name, is_row)
+    when edit.after is null then format('insert into public.%I (%s) %s', edit.table_name, columns, values_before)
+    else format('update public.%I set (%s) = (%s) where %s', edit.table_name, columns, values_before, is_row)
+  end;
+begin
+  if edit.before ? 'created_at' then
+    delete from private.former_positions where created_at = (edit.before ->> 'created_at')::timestamptz;
+  end if;
+  execute statement using edit.key, edit.before;
+end
+$$;
+comment on function private.write_back is 'Gives a row the values that it had before an edit.';
+
+create function private.undo_edit(edit private.edits) returns text language plpgsql volatile set search_path = '' as $$
+declare
+  stored constant jsonb := private.stored_row(edit.table_name, edit.key);
+begin
+  if private.is_undone(edit, stored) then
+    return 'restored';
+  elsif stored is null and edit.table_name <> 'home_section_sounds' then
+    return 'deleted for good: left alone';
+  elsif not private.is_as_left(edit, stored) then
+    return 'changed again: left alone';
+  end if;
+  perform private.write_back(edit);
+  return 'restored';
+exception
+  when integrity_constraint_violation then
+    return 'left alone: ' || sqlerrm;
+end
+$$;
+comment on function private.undo_edit is 'Takes back an edit of one row, and returns the outcome in words.';
+
+create type private.undone_edit as (edit private.edits, outcome text);
+
+-- Takes places of a section back together, because rows that swap their positions are never valid one by one.
+create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  undone private.undone_edit[] := '{}';
+  edit private.edits;
+begin
+  set constraints public.position_is_taken_once_in_its_section deferred;
+  foreach edit in array edits loop
+    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+  end loop;
+  set constraints public.position_is_taken_once_in_its_section immediate;
+  return undone;
+exception
+  when unique_violation then
+    return array(
+      select (place, 'another sound has its position: left alone')::private.undone_edit from unnest(edits) as place
+    );
+end
+$$;
+
+-- Tries again what a constraint forbade until later edits were undone: sounds get the old slug of a renamed category
+-- only after the category.
+create function private.undo_change(undone_change text) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  undone private.undone_edit[] := '{}';
+  edit private.edits;
+  places private.edits[];
+begin
+  for edit in
+    select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
+  loop
+    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+  end loop;
+  undone := array(
+    select (tried.edit, private.undo_edit(tried.edit))::private.undone_edit from unnest(undone) as tried
+    where outcome like 'left alone: %'
+    union all select tried from unnest(undone) as tried where outcome not like 'left alone: %'
+  );
+  for places in
+    select array_agg(edits order by id desc) from private.edits
+    where change = undone_change and table_name = 'home_section_sounds' group by key -> 'section_id'
+  loop
+    undone := undone || private.undo_places(places);
+  end loop;
+  return undone;
+end
+$$;
+comment on function private.undo_change is 'Takes a change back, beginning with its last statement.';
+
+create function private.undo_changes(changes text[]) returns table (outcome text, "rows" bigint, named text)
+language plpgsql volatile set search_path = '' as $$
+#variable_conflict use_column
+declare
+  undone private.undone_edit[] := '{}';
+  undone_change text;
+begin
+  foreach undone_change in array changes loop
+    undone := undone || private.undo_change(undone_change);
+  end loop;
+  return query
+    select outcome, count(distinct (table_name, key)),
+      case when outcome <> 'restored' then
+        string_agg(distinct private.noun_of(table_name, true) || ' ' || private.name_of(edit), ', ')
+      end
+    from (select (each.edit).*, each.edit, each.outcome from unnest(undone) as each) as each
+    group by outcome order by outcome = 'restored' desc, outcome;
+end
+$$;
+comment on function private.undo_changes is
+  'Takes changes back in this order. Returns the number of rows by outcome, and the names of those left alone.';
+
+create function admin.undo(change text) returns table (outcome text, "rows" bigint, named text)
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.wait_for_catalogue();
+  if not exists (select from private.edits where edits.change = undo.change) then
+    raise exception 'There is no change "%" of the last 30 days. Take one from the column "change" of '
+      'admin.recent_edits.', change;
+  end if;
+  return query select * from private.undo_changes(array[change]);
+end
+$$;
+comment on function admin.undo is
+  'Takes back a change of admin.recent_edits, where nothing changed it again. Undoing the undo repeats the change.';
+
+create function admin.undo_since(moment timestamptz) returns table (outcome text, "rows" bigint, named text)
+language plpgsql volatile set search_path = '' as $$
+declare
+  changes text[];
+begin
+  perform private.wait_for_catalogue();
+  changes := array(
+    select change from private.edits where changed_at >= moment group by change order by max(id) desc
+  );
+  if changes = '{}' then
+    raise exception 'Nothing was changed since %. admin.recent_edits has the changes of the last 30 days with their '
+      'times.', coalesce(moment::text, 'NULL');
+  end if;
+  return query select * from private.undo_changes(changes);
+end
+$$;
+comment on function admin.undo_since is
+  'Takes back all changes of admin.recent_edits since a time, newest first, for example those of an import.';

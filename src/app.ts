@@ -28,6 +28,7 @@ import { catalogueEndpoints } from './routes/catalogue.ts';
 import { categoryEndpoints } from './routes/categories.ts';
 import { configEndpoints } from './routes/config.ts';
 import { favoriteEndpoints } from './routes/favorites.ts';
+import { guestEndpoints } from './routes/guests.ts';
 import { historyEndpoints } from './routes/history.ts';
 import { homeEndpoints } from './routes/home.ts';
 import { listEndpoints } from './routes/lists.ts';
@@ -49,6 +50,7 @@ export const endpoints = [
   ...listEndpoints,
   ...favoriteEndpoints,
   ...meEndpoints,
+  ...guestEndpoints,
   ...sessionEndpoints,
   ...homeEndpoints,
   ...categoryEndpoints,

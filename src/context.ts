@@ -3,14 +3,13 @@ import type { Logger } from 'pino';
 import { type Apple, appleAddress, createApple } from './apple/apple.ts';
 import type { Config } from './config/config.ts';
 import { createTrustedClients, type TrustedClients } from './limits/trusted-clients.ts';
-import type { AppSettings } from './model/app-settings.ts';
 import type { Caller, UserCaller } from './model/caller.ts';
 import { createLogger } from './shared/logger.ts';
 import { lruCache } from './shared/lru-cache.ts';
 import { createMetrics, type Metrics } from './shared/metrics.ts';
 import { connectRedis, type SharedRedis } from './shared/redis.ts';
 import { createVerifier } from './supabase/access-token.ts';
-import { createAppSettings } from './supabase/app-settings.ts';
+import { createAppSettings, type OperatorSettings } from './supabase/app-settings.ts';
 import type { Auth } from './supabase/auth/auth.ts';
 import { createAuth } from './supabase/auth/auth-client.ts';
 import { createClients } from './supabase/clients.ts';
@@ -41,7 +40,7 @@ export interface Context {
   /** Returns the caller of an access token. @throws ApiError unauthorized, or server_error without the project's keys */
   verify(token: string): Promise<UserCaller>;
   /** Returns the settings of the operator for apps. @throws ApiError or Error if none are known yet */
-  appSettings(): Promise<AppSettings>;
+  appSettings(): Promise<OperatorSettings>;
   /** Records that a user was seen, after this request. Never throws. */
   recordLastSeen(caller: Caller | null): void;
   /** Tells whether Supabase answers and accepts the keys, with the parts that were checked. Never throws. */

@@ -68,6 +68,14 @@ export const reasonsOfCode = {
       what: 'The operator has switched off sign-up.',
       fix: 'Hide the sign-up form: `GET /config` says whether it is on.',
     },
+    guests_disabled: {
+      what: 'The operator does not let people listen without an account.',
+      fix: 'Show the sign-in screen: `GET /config` says whether guests are on.',
+    },
+    guest: {
+      what: 'The caller is a guest, who has no password and cannot adopt another guest.',
+      fix: 'Let the person sign up or in first.',
+    },
     apple_disabled: {
       what: 'The operator has not set up the revocation of tokens at Apple.',
       fix: 'Delete the account all the same, and tell the user how to stop using Apple for the app in the settings of the phone.',
@@ -102,6 +110,10 @@ export const reasonsOfCode = {
       what: 'The refresh token is invalid: the session is over.',
       fix: 'Sign in again. This reason alone ends a session.',
     },
+    guest_token_invalid: {
+      what: 'The access token of the guest in the body is invalid or has expired.',
+      fix: 'Refresh the session of the guest, and repeat the request. If that session has ended, the guest is gone.',
+    },
     recent_sign_in_required: {
       what: 'This needs a sign-in of the last 15 minutes; a refresh does not count.',
       fix: 'Let the user sign in again, then repeat the request.',
@@ -119,6 +131,10 @@ export const reasonsOfCode = {
     no_such_session: {
       what: 'The caller has no session with this id, or it has ended.',
       fix: 'Load the list of sessions again.',
+    },
+    no_such_guest: {
+      what: 'The guest does not exist any more: it was adopted before.',
+      fix: 'Forget the session of the guest. What it did is in an account.',
     },
     no_such_customer: {
       what: 'The account has no customer record, because it was just deleted.',

@@ -100,6 +100,7 @@ export const defaultRateLimits = {
   apiKeyPerMinute: 60,
   anonymousPerMinute: 300,
   signUpsPerHour: 30,
+  guestsPerHour: 30,
 };
 
 const budget = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback);
@@ -138,6 +139,7 @@ function settings(read: Read) {
       apiKeyPerMinute: read('API_KEY_RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.apiKeyPerMinute)),
       anonymousPerMinute: read('ANONYMOUS_RATE_LIMIT_PER_MINUTE', budget(defaultRateLimits.anonymousPerMinute)),
       signUpsPerHour: read('SIGN_UP_LIMIT_PER_HOUR', budget(defaultRateLimits.signUpsPerHour)),
+      guestsPerHour: read('GUEST_LIMIT_PER_HOUR', budget(defaultRateLimits.guestsPerHour)),
     },
     /** Maximum number of concurrent calls to Auth that hash a password, in this process. */
     passwordCallsAtOnce: read('PASSWORD_CALLS_AT_ONCE', wholeNumber(1, 1_000).default(8)),

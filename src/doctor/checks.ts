@@ -14,7 +14,7 @@ import {
 import { environment, redis } from './environment.ts';
 import { gatewayClock, https, proxies, readiness } from './gateway.ts';
 import { accessToken, account, addressForwarding, multiFactor, sharedSecret } from './identity.ts';
-import { address, captcha, clock, publishableKey, secretKey, signInSettings } from './project.ts';
+import { address, captcha, clock, guests, publishableKey, secretKey, signInSettings } from './project.ts';
 import { readReplica } from './replica.ts';
 import { NotChecked, Problem, type Result, reasonOf, Warning } from './result.ts';
 import type { Check, Run } from './run.ts';
@@ -27,6 +27,7 @@ export const checks: readonly Check[] = [
   publishableKey,
   secretKey,
   signInSettings,
+  guests,
   captcha,
   clock,
   migrations,

@@ -97,11 +97,6 @@ export const signInSettings = check('Sign-in settings', [publishableKey], async 
         `Other providers are switched on: ${others.join(', ')}. The gateway does not offer them, but they sign in users directly at Auth.`,
         `Switch them off ${signInPage}.`,
       ),
-    external['anonymous_users'] === true &&
-      new Problem(
-        'Anonymous sign-ins are switched on: anyone with the publishable key can create users, all of whom this service rejects.',
-        `Switch off "Allow anonymous sign-ins" ${signInPage}.`,
-      ),
     external['phone'] === true &&
       new Problem(
         'Sign-in by phone is switched on: this service supports only accounts with an e-mail address.',
@@ -122,6 +117,25 @@ export const signInSettings = check('Sign-in settings', [publishableKey], async 
   return data.mailer_autoconfirm
     ? 'E-mail addresses need no confirmation. Mail templates cannot be checked from here: the one for a forgotten password must contain {{ .Token }}.'
     : 'E-mail addresses are confirmed by mail. Mail templates cannot be checked from here: they must contain {{ .Token }}, the code.';
+});
+
+/** Compares the two switches of guests, because one alone opens nothing. */
+export const guests = check('Guests', [publishableKey, secretKey], async (run) => {
+  const { data } = Settings.safeParse((await run.ask('/auth/v1/settings')).body);
+  if (data === undefined || run.report === null) throw new NotChecked('Auth or the database does not report them.');
+  const isOnAtAuth = data.external['anonymous_users'] === true;
+  const { allows_guests: isAllowed } = run.report;
+  if (isOnAtAuth && !isAllowed)
+    throw new Problem(
+      'Anonymous sign-ins are switched on, but the database refuses guests: apps get errors of Auth, and nobody can listen.',
+      `Run the snippet allow_guests in the SQL editor, or switch off "Allow anonymous sign-ins" ${signInPage}.`,
+    );
+  if (isAllowed && !isOnAtAuth)
+    throw new Problem(
+      'The database allows guests, but anonymous sign-ins are switched off at Auth: nobody can listen without an account.',
+      `Switch on "Allow anonymous sign-ins" ${signInPage}, or run the snippet refuse_guests in the SQL editor.`,
+    );
+  return isAllowed ? 'People can listen without an account.' : 'They are switched off.';
 });
 
 /** Signs in to a missing account with the publishable key, because Auth checks the CAPTCHA before the account. */

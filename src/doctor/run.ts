@@ -66,6 +66,7 @@ interface Report {
   file_policies: { name: string; table: string; rule: string }[];
   /** Roles of the API that may not use the schema private. */
   roles_without_private: string[];
+  allows_guests: boolean;
   has_accounts_without_customer: boolean;
   /** Contents of the trash in words; null if it is empty. */
   trash: string | null;
@@ -85,7 +86,13 @@ export function createRun(config: Config, gateway: URL | null, appleUrl?: string
       requireHttps: false,
       trustProxy: false,
       metricsPort: null,
-      rateLimits: { userPerMinute: 100, apiKeyPerMinute: 100, anonymousPerMinute: 100, signUpsPerHour: 1 },
+      rateLimits: {
+        userPerMinute: 100,
+        apiKeyPerMinute: 100,
+        anonymousPerMinute: 100,
+        signUpsPerHour: 1,
+        guestsPerHour: 1,
+      },
       secrets: { ...config.secrets, redisUrl: null },
     },
     pino({ level: 'silent' }),

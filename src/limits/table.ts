@@ -64,6 +64,7 @@ const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
 const passwords = { ...attempts, what: 'wrong passwords' };
 const codes = { ...attempts, what: 'wrong codes' };
 const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400) };
+const guests = { ...attempts, what: 'new guests', ...status(200, 400) };
 const signIns = { ...attempts, what: 'successful sign-ins', ...status(200), countsLate: true };
 
 const mails = {
@@ -115,6 +116,7 @@ export function limits(rates: Config['rateLimits']) {
     // Counts per session, so that a thief of one can neither guess the password nor stop its owner from changing it.
     rejectedPasswords: { ...attempts, what: 'rejected passwords', limit: 10, ...hour, ...perSession },
     signUps: { ...signUps, limit: rates.signUpsPerHour, ...hour, ...perClient },
+    guests: { ...guests, limit: rates.guestsPerHour, ...hour, ...perClient },
     mailsFromClient: { ...mails, limit: 30, ...perClient, ...triesTrusted },
     mailsPerNetwork: { ...mails, limit: 2, ...perAccountAndNetwork },
     mailsToAddress: { ...mails, limit: 5, ...perAccount },

@@ -1,4 +1,4 @@
-import { tokenRejected } from '../errors.ts';
+import { ApiError, tokenRejected } from '../errors.ts';
 
 export type Caller = UserCaller | KeyCaller;
 
@@ -16,6 +16,8 @@ interface Claims {
   readonly sessionId?: string | undefined;
   /** Unix time in seconds of the last sign-in, 0 if unknown. A refresh or a second factor does not count. */
   readonly signedInAt: number;
+  /** True for an anonymous user of Auth. Its `signedInAt` is the beginning of the session. */
+  readonly isGuest?: boolean;
 }
 
 /** Caller with an API key. Every query verifies the key and finds its owner in the database. */
@@ -26,6 +28,11 @@ interface KeyCaller {
 
 export const invalidToken = (cause?: unknown) =>
   tokenRejected('The access token or API key is invalid, expired or revoked.', { cause });
+
+/** Requires a user with an account for a purpose, such as "change the password". @throws ApiError for a guest */
+export function requireNoGuest({ claims }: UserCaller, purpose: string): void {
+  if (claims.isGuest) throw new ApiError('invalid_request', `A guest cannot ${purpose}.`, { reason: 'guest' });
+}
 
 const recentSignInSeconds = 15 * 60;
 

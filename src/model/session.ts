@@ -5,7 +5,7 @@ import { exactText, text, withoutInvisible } from './fields.ts';
 import { dateTime } from './sound.ts';
 
 /** User and tokens as Supabase Auth returns them. */
-export const User = z.object({ id: z.string(), email: z.string().nullish() });
+export const User = z.object({ id: z.string(), email: z.string().nullish(), is_anonymous: z.boolean().optional() });
 export const Tokens = z.object({
   access_token: z.string(),
   refresh_token: z.string(),
@@ -24,6 +24,7 @@ const UserOfSession = z
   .object({
     id: z.guid().meta({ examples: ['7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10'] }),
     email: z.nullable(z.string()).meta({ examples: [exampleEmail] }),
+    is_guest: z.boolean().optional().meta({ description: 'Present, and true, only for a guest.' }),
   })
   .meta({ id: 'User' });
 
@@ -100,7 +101,11 @@ export function toTokens({ access_token, refresh_token, token_type, expires_at, 
   return { access_token, refresh_token, token_type, expires_at, expires_in };
 }
 
-const toUser = ({ id, email }: Tokens['user']) => ({ id, email: email || null });
+const toUser = ({ id, email, is_anonymous }: Tokens['user']) => ({
+  id,
+  email: email || null,
+  ...(is_anonymous && { is_guest: true }),
+});
 
 /**
  * Returns the placeholder user of a sign-up whose address is unconfirmed. The id of Auth would reveal accounts, because

@@ -29,6 +29,10 @@ const AppConfig = z
       description: 'True if new users must confirm their e-mail address with a mailed code.',
       examples: [true],
     }),
+    guests: z.boolean().meta({
+      description: 'True if people can listen without an account, as guests.',
+      examples: [false],
+    }),
     settings: AppSettings,
   })
   .meta({ id: 'AppConfig' });
@@ -43,7 +47,7 @@ export const configEndpoints = [
     response: z.object({ data: AppConfig }).meta({ id: 'AppConfigResponse' }),
     cache: 'shared',
     handle: async ({ context: { auth, config, appSettings } }) => {
-      const [ofAuth, settings] = await Promise.all([auth.settings(), appSettings()]);
+      const [ofAuth, { settings, guests }] = await Promise.all([auth.settings(), appSettings()]);
       const { external, disable_signup, mailer_autoconfirm } = ofAuth;
       const storage = `${config.supabase.publicUrl}/storage/v1`;
       const files = `${storage}/object/public/`;
@@ -60,6 +64,7 @@ export const configEndpoints = [
           id_token_providers: config.idTokenProviders.filter((provider) => external[provider] !== false),
           sign_up: external.email && !disable_signup,
           email_confirmation: !mailer_autoconfirm,
+          guests: guests && external.anonymous_users === true && !disable_signup,
           settings,
         },
       };

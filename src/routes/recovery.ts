@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import type { ApiError } from '../errors.ts';
-import { requireRecentSignIn, type UserCaller } from '../model/caller.ts';
+import { requireNoGuest, requireRecentSignIn, type UserCaller } from '../model/caller.ts';
 import { body, exactText, optional, plainText } from '../model/fields.ts';
 import {
   email,
@@ -139,6 +139,7 @@ export const recoveryEndpoints = [
       current_password: optional(exactText(1000, 1, nfc)).meta({ examples: [examplePassword] }),
     }).meta({ id: 'ChangePasswordRequest' }),
     handle: async ({ context, caller, body, ip }) => {
+      requireNoGuest(caller, 'change the password');
       requireRecentSignIn(caller, 'change the password');
       const change = { password: body.password, currentPassword: body.current_password };
       await context.auth.changePassword(caller, change, ip);

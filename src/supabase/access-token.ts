@@ -30,8 +30,7 @@ const Claims = z.object({
   sub: uuid,
   role: z.literal('authenticated'),
   exp: z.number(),
-  // Rejects anonymous users, which the service does not support.
-  is_anonymous: z.literal(false).optional(),
+  is_anonymous: z.boolean().default(false),
   // Rejects tokens of the OAuth server of Auth, which a third-party app has.
   client_id: z.undefined().optional(),
   email: z.string().optional().catch(undefined),
@@ -83,13 +82,14 @@ function createKeySet(supabaseUrl: string, fetch: Fetch, changed: () => void) {
 
 /** Returns what a verified token says about its user. @throws ZodError for a token of another kind */
 function verifiedFrom(payload: JWTPayload): Verified {
-  const { sub, exp, email, session_id, amr } = Claims.parse(payload);
-  const signIns = amr.filter(({ method }) => signInMethods.includes(method));
+  const { sub, exp, email, session_id, amr, is_anonymous: isGuest } = Claims.parse(payload);
+  const methods = isGuest ? ['anonymous'] : signInMethods;
+  const signIns = amr.filter(({ method }) => methods.includes(method));
   const signedInAt = Math.max(0, ...signIns.map(({ timestamp }) => timestamp));
   return {
     via: 'jwt',
     userId: sub,
-    claims: { email, sessionId: session_id, signedInAt },
+    claims: { email, sessionId: session_id, signedInAt, isGuest },
     until: Math.min(exp * 1000, Date.now() + trustMs),
   };
 }

@@ -1,7 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { AppSettings } from '../model/app-settings.ts';
 import type { Data } from './data.ts';
+import type { Result } from './results.ts';
+
+/** Settings for apps, and whether the database accepts guests. */
+export type OperatorSettings = Result<'get_app_settings'>;
 
 const ageMs = 60_000;
 
@@ -18,14 +21,13 @@ async function tooLate(): Promise<never> {
  * the last known ones, because an app that must be updated would go on without its minimum version.
  * @returns a function that throws ApiError, or an Error after 2 s, if no settings are known yet
  */
-export function createAppSettings(data: Data): () => Promise<AppSettings> {
-  const known = new LRUCache<'settings', AppSettings>({
+export function createAppSettings(data: Data): () => Promise<OperatorSettings> {
+  const known = new LRUCache<'settings', OperatorSettings>({
     max: 1,
     ttl: ageMs,
     allowStaleOnFetchRejection: true,
-    async fetchMethod() {
-      const { settings } = await Promise.race([data.service.call(null, 'get_app_settings'), tooLate()]);
-      return settings;
+    fetchMethod() {
+      return Promise.race([data.service.call(null, 'get_app_settings'), tooLate()]);
     },
   });
   return () => known.forceFetch('settings');

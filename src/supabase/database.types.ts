@@ -41,14 +41,14 @@ isOneToOne: false
                   ]
                 },"customers": {
                   Row: {
-                    "avatar_url": string | null,"country": string | null,"created_at": string,"email": string | null,"full_name": string | null,"id": string,"is_active": boolean,"last_seen_at": string | null,"locale": string | null,"marketing_opt_in": boolean,"marketing_opt_in_at": string | null,"phone": string | null,"premium_as_of": string | null,"premium_given_until": string | null,"premium_until": string | null,"provider": string | null,"source": string | null,"updated_at": string
+                    "avatar_url": string | null,"country": string | null,"created_at": string,"email": string | null,"full_name": string | null,"id": string,"is_active": boolean,"is_guest": boolean,"last_seen_at": string | null,"locale": string | null,"marketing_opt_in": boolean,"marketing_opt_in_at": string | null,"phone": string | null,"premium_as_of": string | null,"premium_given_until": string | null,"premium_until": string | null,"provider": string | null,"source": string | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id": string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"marketing_opt_in_at"?: string | null,"phone"?: string | null,"premium_as_of"?: string | null,"premium_given_until"?: string | null,"premium_until"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
+                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id": string,"is_active"?: boolean,"is_guest"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"marketing_opt_in_at"?: string | null,"phone"?: string | null,"premium_as_of"?: string | null,"premium_given_until"?: string | null,"premium_until"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
                   }
                   Update: {
-                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id"?: string,"is_active"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"marketing_opt_in_at"?: string | null,"phone"?: string | null,"premium_as_of"?: string | null,"premium_given_until"?: string | null,"premium_until"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
+                    "avatar_url"?: string | null,"country"?: string | null,"created_at"?: string,"email"?: string | null,"full_name"?: string | null,"id"?: string,"is_active"?: boolean,"is_guest"?: boolean,"last_seen_at"?: string | null,"locale"?: string | null,"marketing_opt_in"?: boolean,"marketing_opt_in_at"?: string | null,"phone"?: string | null,"premium_as_of"?: string | null,"premium_given_until"?: string | null,"premium_until"?: string | null,"provider"?: string | null,"source"?: string | null,"updated_at"?: string
                   }
                   Relationships: [
                     
@@ -257,6 +257,9 @@ isOneToOne: false
           Functions: {
             "add_favorite":
 { Args: { "sound": string }; Returns: boolean
+                           },
+"adopt_guest":
+{ Args: { "guest": string,"owner": string }; Returns: boolean
                            },
 "as_api_key":
 { Args: { "arguments"?: Json,"key_hash": string,"operation": string }; Returns: Json

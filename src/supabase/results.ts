@@ -30,12 +30,13 @@ function list<S extends z.ZodObject>(item: S): Check<z.output<S>[]> {
 
 /** Functions whose result the gateway reads. Contract tests compare the results with the database. */
 const values = {
+  adopt_guest: boolean,
   add_favorite: boolean,
   clear_history: boolean,
   count_play: object(PlayCount),
   count_plays: list(PlayResult),
   end_sessions: boolean,
-  get_app_settings: object(z.object({ settings: AppSettings })),
+  get_app_settings: object(z.object({ settings: AppSettings, guests: z.boolean() })),
   get_customer: object(Customer),
   get_sound: object(StoredSound),
   list_history: object(z.object({ data: z.array(HistoryEntry), has_more: z.boolean() })),

@@ -89,6 +89,15 @@ $$;
 comment on function private.try_catalogue is
   'Takes the lock of writers of the catalogue if it is free. Returns whether it did.';
 
+create function private.lock_account() returns trigger language plpgsql security definer set search_path = '' as $$
+begin
+  if auth.uid() is not null then
+    perform private.require_player(auth.uid());
+  end if;
+  return null;
+end
+$$;
+
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
   if tg_op = 'TRUNCATE' then
@@ -283,6 +292,7 @@ create table public.customers (
   premium_given_until timestamptz
     constraint premium_given_until_is_1970_or_later check (premium_given_until >= '1970-01-01 00:00:00+00'),
   marketing_opt_in_at timestamptz,
+  is_guest boolean not null default false,
   constraint marketing_opt_in_at_is_null_without_consent check (marketing_opt_in or marketing_opt_in_at is null)
 );
 comment on table public.customers is
@@ -297,6 +307,8 @@ comment on column public.customers.email is 'E-mail address, copied from Authent
 comment on column public.customers.provider is 'Method of the first sign-in, copied from Authentication.';
 comment on column public.customers.source is
   'Origin of the account: email, google or apple. It does not change after the address is confirmed.';
+comment on column public.customers.is_guest is
+  'True for a guest, who listens without an account. It does not change: a guest is deleted when a user adopts it.';
 comment on column public.customers.phone is 'Phone number in international form, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
 comment on column public.customers.country is 'Country code of two capital letters, for example DE.';
@@ -313,6 +325,8 @@ comment on column public.customers.premium_given_until is
   'counts.';
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
+create index customers_guests on public.customers (created_at) where is_guest;
+
 alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated
   using (id = (select auth.uid()));
@@ -327,6 +341,10 @@ grant select, update on public.customers to service_role;
 create trigger customers_set_updated_at before update on public.customers for each row
   when (to_jsonb(old) - 'last_seen_at' - 'updated_at' is distinct from to_jsonb(new) - 'last_seen_at' - 'updated_at')
   execute function private.set_updated_at();
+
+create trigger customers_lock_account
+  before update of full_name, avatar_url, phone, locale, country, marketing_opt_in on public.customers
+  for each statement execute function private.lock_account();
 
 create function private.set_marketing_opt_in_at() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -396,26 +414,30 @@ comment on function public.set_premium is
 
 create table private.visitors_by_day (
   day date primary key,
-  visitors bigint not null
+  visitors bigint not null,
+  guests bigint not null default 0
 );
-comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
+comment on table private.visitors_by_day is
+  'Number of active accounts and of active guests on each day (UTC). No personal data.';
 
 create function private.touch_last_seen() returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
+  is_guest boolean;
 begin
   update public.customers as customer set last_seen_at = now() from public.customers as before
     where customer.id = auth.uid() and before.id = customer.id
       and (customer.last_seen_at is null or customer.last_seen_at < now() - interval '15 minutes')
-    returning before.last_seen_at into seen_before;
+    returning before.last_seen_at, before.is_guest into seen_before, is_guest;
   if not found then
     return false;
   end if;
   if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
-    insert into private.visitors_by_day as counter values (today, 1)
-      on conflict (day) do update set visitors = counter.visitors + 1;
+    insert into private.visitors_by_day as counter values (today, (not is_guest)::integer, is_guest::integer)
+      on conflict (day) do update
+        set visitors = counter.visitors + excluded.visitors, guests = counter.guests + excluded.guests;
   end if;
   return true;
 end
@@ -447,6 +469,8 @@ begin
   customer.source := case when customer.provider in ('email', 'google', 'apple') then customer.provider end;
   customer.marketing_opt_in := false;
   customer.is_active := account.deleted_at is null;
+  -- Uses JSON, because older projects lack the column.
+  customer.is_guest := coalesce(to_jsonb(account) ->> 'is_anonymous', 'false')::boolean;
   customer.created_at := coalesce(account.created_at, now());
   customer.updated_at := customer.created_at;
   -- A soft delete keeps the account, with a hash for its e-mail address.
@@ -494,16 +518,19 @@ begin
     where account.id = new.id;
   if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
     or (new.source is distinct from old.source and new.source is distinct from mirrored.source)
+    or new.is_guest <> mirrored.is_guest
   then
-    raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
-      'Authentication > Users; the others cannot be changed.'
+    raise exception 'email, provider, source and is_guest are copied from Authentication. Change the e-mail address '
+      'under Authentication > Users; the others cannot be changed.'
       using errcode = 'check_violation', constraint = 'email_provider_and_source_are_copied_from_authentication';
   end if;
   return new;
 end
 $$;
-create trigger customers_keep_mirrored before update of email, provider, source on public.customers for each row
-  when ((old.email, old.provider, old.source) is distinct from (new.email, new.provider, new.source))
+create trigger customers_keep_mirrored before update of email, provider, source, is_guest on public.customers
+  for each row
+  when ((old.email, old.provider, old.source, old.is_guest)
+    is distinct from (new.email, new.provider, new.source, new.is_guest))
   execute function private.keep_mirrored();
 
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
@@ -530,9 +557,6 @@ $$;
 create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
   when (to_jsonb(new) ->> 'oauth_client_id' is not null)
   execute function private.refuse_at_auth('The service does not open sessions for other apps.');
-create trigger sounds_service_refuse_anonymous after insert on auth.users for each row
-  when (to_jsonb(new) ->> 'is_anonymous' = 'true')
-  execute function private.refuse_at_auth('The service does not support anonymous accounts.');
 create trigger sounds_service_refuse_provider before insert on auth.identities for each row
   when (new.provider = 'web3' or new.provider like 'sso:%')
   execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
@@ -749,14 +773,16 @@ create trigger sounds_service_purge_audit_log after delete on auth.users for eac
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
-  deleted_on date not null default (now() at time zone 'UTC')
+  deleted_on date not null default (now() at time zone 'UTC'),
+  is_guest boolean not null default false
 );
 comment on table private.deleted_accounts is 'Days of sign-up and deletion of each deleted account. No personal data.';
 
 create function private.count_deleted_account() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
-  insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
+  insert into private.deleted_accounts (signed_up_on, is_guest)
+    values ((old.created_at at time zone 'UTC')::date, old.is_guest);
   return null;
 end
 $$;
@@ -832,6 +858,83 @@ comment on function public.end_sessions is
 
 grant execute on function private.list_sessions, public.list_sessions to authenticated;
 grant execute on function private.end_sessions, public.end_sessions to authenticated;
+
+-- supabase/schemas/23_guests.sql
+
+create table private.guests_allowed (
+  is_allowed boolean primary key default true constraint guests_allowed_has_one_row_or_none check (is_allowed),
+  allowed_at timestamptz not null default now()
+);
+comment on table private.guests_allowed is
+  'Has one row while new guests are allowed. The snippets allow_guests and refuse_guests write and delete it.';
+
+create function private.allows_guests() returns boolean
+language sql stable security definer set search_path = '' as $$ select exists (select from private.guests_allowed) $$;
+comment on function private.allows_guests is 'Returns whether the database accepts new guests.';
+
+create function private.refuse_new_guest() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if not private.allows_guests() then
+    raise exception 'Guests are not allowed. To allow them, run the snippet allow_guests.'
+      using errcode = 'feature_not_supported';
+  end if;
+  return null;
+end
+$$;
+create trigger sounds_service_refuse_anonymous after insert on auth.users for each row
+  when (to_jsonb(new) ->> 'is_anonymous' = 'true')
+  execute function private.refuse_new_guest();
+
+create trigger sounds_service_keep_guest after update on auth.users for each row
+  when (to_jsonb(old) ->> 'is_anonymous' = 'true' and (
+    to_jsonb(new) ->> 'is_anonymous' <> 'true'
+    or coalesce(new.email, '') <> ''
+    or coalesce(new.phone, '') <> ''
+    or coalesce(new.encrypted_password, '') <> ''
+  ))
+  execute function private.refuse_at_auth('A guest gets no address and no password. Sign up, then adopt the guest.');
+
+create function private.is_guest(account uuid) returns boolean
+language sql stable security definer set search_path = '' as $$
+  select exists (
+    select from auth.users as guest where id = account and to_jsonb(guest) ->> 'is_anonymous' = 'true'
+  )
+$$;
+
+create function private.refuse_identity_of_guest() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if private.is_guest(new.user_id) then
+    raise exception 'A guest gets no identity. Sign in with it, then adopt the guest.'
+      using errcode = 'feature_not_supported';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_refuse_identity_of_guest before insert or update of user_id on auth.identities
+  for each row execute function private.refuse_identity_of_guest();
+
+create function private.delete_idle_guests() returns void language plpgsql volatile set search_path = '' as $$
+declare
+  idle constant uuid[] := array(
+    select account.id
+    from public.customers as guest join auth.users as account on account.id = guest.id
+    where guest.is_guest
+      and guest.created_at < now() - interval '90 days'
+      and coalesce(guest.last_seen_at, guest.created_at) < now() - interval '90 days'
+      and coalesce(greatest(guest.premium_until, guest.premium_given_until), '-infinity') <= now()
+    order by guest.created_at limit 1000
+    for update of account skip locked
+  );
+begin
+  delete from auth.users where id = any (idle);
+end
+$$;
+comment on function private.delete_idle_guests is
+  'Deletes up to 1,000 guests who were not seen for 90 days, with all of their rows. Keeps those with premium.';
+
+grant execute on function private.allows_guests to service_role;
 
 -- supabase/schemas/30_categories.sql
 
@@ -1613,6 +1716,9 @@ create policy "Tokens of other apps reach nothing" on public.favorites as restri
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
+create trigger favorites_lock_account before insert or delete on public.favorites
+  for each statement execute function private.lock_account();
+
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
@@ -1843,10 +1949,12 @@ create trigger app_settings_limit after insert on public.app_settings for each s
   execute function private.limit_app_settings();
 
 create function public.get_app_settings() returns json language sql stable set search_path = '' as $$
-  select json_build_object('settings', coalesce(json_object_agg(key, value order by key), '{}'))
+  select json_build_object(
+    'settings', coalesce(json_object_agg(key, value order by key), '{}'), 'guests', private.allows_guests())
   from public.app_settings
 $$;
-comment on function public.get_app_settings is 'Returns the settings for apps, as one object. For the service only.';
+comment on function public.get_app_settings is 
+  'Returns the settings for apps, as one object, and whether the database accepts guests. For the service only.';
 grant execute on function public.get_app_settings to service_role;
 
 -- supabase/schemas/50_plays.sql
@@ -2217,6 +2325,9 @@ create policy "Tokens of other apps reach nothing" on public.history as restrict
   using ((select (select auth.jwt()) ->> 'client_id' is null));
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
+
+create trigger history_lock_account before delete on public.history
+  for each statement execute function private.lock_account();
 
 create function private.remove_from_histories() returns trigger
 language plpgsql security definer set search_path = '' as $$
@@ -3085,6 +3196,8 @@ begin
   refresh materialized view concurrently private.popularity;
   refresh materialized view concurrently private.vocabulary;
 
+  perform private.delete_idle_guests();
+
   -- Leaves rows that a request has locked for the next hour.
   delete from private.play_receipts where ctid = any (array(
     select ctid from private.play_receipts where received_at < now() - interval '31 days'
@@ -3126,7 +3239,7 @@ $$;
 comment on function private.upkeep is
   'Empties the trash. Refreshes private.popularity and private.vocabulary. Deletes edits, removals of positions and '
   'lists, and clearings of histories, after 30 days, idempotency records and listening days after 31 days, and changes '
-  'of removed rows after 90 days.';
+  'of removed rows and idle guests after 90 days.';
 
 -- supabase/schemas/56_progress.sql
 
@@ -3197,11 +3310,11 @@ end
 $$;
 comment on function private.sent_positions is 'Reads the first 100 positions of a request.';
 
-create function private.store_positions(reports private.sent_position[]) returns void
+create function private.store_positions(player uuid, reports private.sent_position[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   insert into public.progress as own (user_id, sound_id, position_sec, updated_at)
-    select distinct on (sound_id) auth.uid(), sound_id, position_sec, moment
+    select distinct on (sound_id) player, sound_id, position_sec, moment
     from unnest(reports)
     order by sound_id, moment desc, position_sec desc nulls first
     on conflict (user_id, sound_id) do update
@@ -3213,21 +3326,22 @@ $$;
 comment on function private.store_positions is
   'Stores the newest report of each sound. Of reports of one moment, a removal wins, then the later position.';
 
-create function private.limit_positions() returns void language plpgsql volatile set search_path = '' as $$
+create function private.limit_positions(player uuid) returns void
+language plpgsql volatile set search_path = '' as $$
 declare
   oldest constant uuid[] := array(
-    select sound_id from public.progress where user_id = auth.uid() and position_sec is not null
+    select sound_id from public.progress where user_id = player and position_sec is not null
     order by updated_at desc, sound_id offset 200
   );
   unlocked constant uuid[] := array(
-    select sound_id from public.progress where user_id = auth.uid() and sound_id = any (oldest)
+    select sound_id from public.progress where user_id = player and sound_id = any (oldest)
     for update skip locked
   );
 begin
-  delete from public.progress where user_id = auth.uid() and sound_id = any (unlocked);
+  delete from public.progress where user_id = player and sound_id = any (unlocked);
 end
 $$;
-comment on function private.limit_positions is 'Deletes all positions of the caller but the newest 200.';
+comment on function private.limit_positions is 'Deletes all positions of a user but the newest 200.';
 
 create function private.is_stored(report private.sent_position) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -3249,12 +3363,12 @@ declare
 begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
-  perform private.store_positions(array(
+  perform private.store_positions(auth.uid(), array(
     select report from unnest(sent) as report
     where sound_id = any (active) and moment < 'infinity' and moment > now() - interval '30 days'
       and moment > private.cleared_at(auth.uid(), sound_id)
   ));
-  perform private.limit_positions();
+  perform private.limit_positions(auth.uid());
   return to_json(array(
     select json_build_object('sound_id', sound_id, 'status', case
       when moment = 'infinity' then 'in_future'
@@ -4383,7 +4497,7 @@ create function public.export_account() returns json language sql stable set sea
   select private.require_account();
   select json_build_object(
     'profile', json_build_object(
-      'id', auth.uid(), 'email', coalesce(customer.email, auth.jwt() ->> 'email'),
+      'id', auth.uid(), 'email', coalesce(customer.email, nullif(auth.jwt() ->> 'email', '')),
       'full_name', customer.full_name, 'avatar_url', customer.avatar_url
     ),
     'customer', case when customer.id is not null then row_to_json(customer) end,
@@ -4404,6 +4518,167 @@ comment on function public.export_account is
   'Returns all data that is stored about the caller, except the sessions, for GET /me/export.';
 
 grant execute on function private.export_account, public.export_account to authenticated;
+
+-- supabase/schemas/62_adoption.sql
+
+create function private.lock_adoption(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from auth.users where id in (guest, owner) order by id for update;
+  perform from public.customers where id in (guest, owner) order by id for update;
+  perform from public.sounds
+    where id in (
+      select sound_id from public.favorites where user_id = guest
+      union select sound_id from public.history where user_id = guest
+      union select sound_id from public.progress where user_id = guest
+      union select sound_id from private.history_clearings where user_id = guest
+    )
+    order by id for key share;
+end
+$$;
+comment on function private.lock_adoption is 'Locks all rows that other transactions could change during an adoption.';
+
+create function private.move_favorites(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  room constant bigint := 5000 - (select count(*) from public.favorites where user_id = owner);
+begin
+  insert into public.favorites (user_id, sound_id, created_at)
+    select owner, moved.sound_id, moved.created_at
+    from public.favorites as moved
+    where user_id = guest
+      and not exists (select from public.favorites where user_id = owner and sound_id = moved.sound_id)
+    order by created_at desc, sound_id limit greatest(room, 0);
+end
+$$;
+comment on function private.move_favorites is
+  'Adds the favorites of a guest, the newest first, until the owner has 5,000.';
+
+create function private.move_history(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.add_to_history(owner, sound_id, plays, last_played_at)
+    from public.history as moved
+    where user_id = guest and last_played_at > private.cleared_at(owner, sound_id)
+      and exists (select from public.sounds where id = moved.sound_id);
+end
+$$;
+comment on function private.move_history is 'Adds the plays of a guest to the history of the owner.';
+
+create function private.move_listening_days(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into private.listening_days as own (user_id, day, listened, receipts)
+    select owner, day, listened, receipts from private.listening_days where user_id = guest
+    on conflict (user_id, day) do update
+      set listened = own.listened or excluded.listened, receipts = own.receipts + excluded.receipts;
+end
+$$;
+
+create function private.move_play_receipts(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into private.play_receipts (user_id, key, sound_id, received_at)
+    select owner, key, sound_id, received_at from private.play_receipts where user_id = guest
+    on conflict (user_id, key) do nothing;
+end
+$$;
+comment on function private.move_play_receipts is
+  'Moves the receipts of a guest, so that plays that the app sends again as the owner do not count twice.';
+
+create function private.move_positions(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.store_positions(owner, array(
+    select (0, sound_id, position_sec, updated_at)::private.sent_position
+    from public.progress
+    where user_id = guest and updated_at > private.cleared_at(owner, sound_id)
+  ));
+  perform private.limit_positions(owner);
+end
+$$;
+comment on function private.move_positions is
+  'Saves the positions and removals of a guest as if the owner had sent them: the newest of each sound wins.';
+
+create function private.move_clearings(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into private.history_clearings as own (user_id, sound_id, cleared_at)
+    select owner, sound_id, cleared_at from private.history_clearings where user_id = guest
+    on conflict (user_id, sound_id) do update set cleared_at = greatest(own.cleared_at, excluded.cleared_at);
+end
+$$;
+comment on function private.move_clearings is
+  'Moves the clearings of a guest, so that what the guest has removed does not come back with a late play.';
+
+create function private.move_lists(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  lists_of_owner constant bigint := (select count(*) from public.lists where user_id = owner);
+  items_of_owner constant bigint := (
+    select coalesce(sum(jsonb_array_length(items)), 0) from public.lists where user_id = owner
+  );
+begin
+  insert into public.lists (user_id, id, name, is_mix, items, version, updated_at)
+    select owner, id, name, is_mix, items, version, updated_at
+    from (
+      select moved.*, count(*) over newest as lists_so_far, sum(jsonb_array_length(items)) over newest as items_so_far
+      from public.lists as moved where user_id = guest
+      window newest as (order by updated_at desc, id)
+    ) as counted
+    where lists_of_owner + lists_so_far <= 200 and items_of_owner + items_so_far <= 5000
+    on conflict (user_id, id) do nothing;
+  insert into private.removed_lists (user_id, id, removed_at)
+    select owner, id, removed_at from private.removed_lists where user_id = guest
+    on conflict (user_id, id) do nothing;
+end
+$$;
+comment on function private.move_lists is
+  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items.';
+
+create function private.move_premium(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.customers as own
+    set premium_until = greatest(own.premium_until, moved.premium_until),
+      premium_as_of = greatest(own.premium_as_of, moved.premium_as_of),
+      premium_given_until = greatest(own.premium_given_until, moved.premium_given_until)
+    from public.customers as moved
+    where own.id = owner and moved.id = guest;
+end
+$$;
+comment on function private.move_premium is 'Gives the owner the later end of premium of both.';
+
+create function private.adopt_guest(guest uuid, owner uuid) returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform private.lock_adoption(guest, owner);
+  perform private.require_player(owner);
+  if not exists (select from auth.users where id = guest) then
+    return false;
+  elsif private.is_guest(owner) or not private.is_guest(guest) then
+    raise exception 'Only a user can adopt, and only a guest can be adopted.' using errcode = 'check_violation';
+  end if;
+  perform private.move_favorites(guest, owner);
+  perform private.move_history(guest, owner);
+  perform private.move_listening_days(guest, owner);
+  perform private.move_play_receipts(guest, owner);
+  perform private.move_positions(guest, owner);
+  perform private.move_clearings(guest, owner);
+  perform private.move_lists(guest, owner);
+  perform private.move_premium(guest, owner);
+  delete from auth.users where id = guest;
+  return true;
+end
+$$;
+
+create function public.adopt_guest(guest uuid, owner uuid) returns boolean
+language sql volatile set search_path = '' as $$ select private.adopt_guest(guest, owner) $$;
+comment on function public.adopt_guest is
+  'Moves favorites, lists, history, positions, receipts of plays and premium of a guest to a user, and deletes the '
+  'guest. Returns false if the guest does not exist, which means that it was adopted before. For the service only.';
+
+grant execute on function private.adopt_guest, public.adopt_guest to service_role;
 
 -- supabase/schemas/70_admin.sql
 
@@ -4950,20 +5225,26 @@ comment on view admin.listeners_by_day is 'Number of users who played a sound on
 
 create view admin.accounts_by_day with (security_invoker = true) as
   with events as (
-    select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
+    select (created_at at time zone 'UTC')::date as day, (not is_guest)::integer as sign_ups, 0 as active, 0 as deleted,
+      is_guest::integer as guests, 0 as active_guests
     from public.customers where email is null or email not like '%@doctor.invalid'
-    union all select signed_up_on, 1, 0, 0 from private.deleted_accounts
-    union all select day, 0, visitors, 0 from private.visitors_by_day
-    union all select deleted_on, 0, 0, 1 from private.deleted_accounts
-    union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
+    union all select signed_up_on, (not is_guest)::integer, 0, 0, is_guest::integer, 0 from private.deleted_accounts
+    union all select day, 0, visitors, 0, 0, guests from private.visitors_by_day
+    union all select deleted_on, 0, 0, 1, 0, 0 from private.deleted_accounts where not is_guest
+    union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1, 0, 0 from auth.users where deleted_at is not null
   )
   select day,
     coalesce(sum(sign_ups), 0)::bigint as sign_ups,
     coalesce(sum(active), 0)::bigint as active,
-    coalesce(sum(deleted), 0)::bigint as deleted
+    coalesce(sum(deleted), 0)::bigint as deleted,
+    coalesce(sum(guests), 0)::bigint as guests,
+    coalesce(sum(active_guests), 0)::bigint as active_guests
   from private.days_since((select min(day) from events)) as day left join events using (day)
   group by day order by day desc;
-comment on view admin.accounts_by_day is 'Sign-ups, active and deleted accounts on each day (UTC), latest day first.';
+comment on view admin.accounts_by_day is
+  'Sign-ups, active and deleted accounts, and guests, on each day (UTC), latest day first.';
+comment on column admin.accounts_by_day.guests is
+  'Number of new guests. They count neither as sign-ups nor as deleted accounts.';
 comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, including accounts that were deleted later.';
 comment on column admin.accounts_by_day.active is
   'Number of accounts that used the app, without API keys. Days before this view was installed have 0.';
@@ -5127,6 +5408,7 @@ begin
       from unnest(array['anon', 'authenticated', 'service_role']) as role
       where not has_schema_privilege(role, 'private', 'usage')
     ),
+    'allows_guests', private.allows_guests(),
     'has_accounts_without_customer', exists (
       select from auth.users as account
       where deleted_at is null and not exists (select from public.customers where customers.id = account.id)

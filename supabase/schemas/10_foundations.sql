@@ -98,6 +98,17 @@ $$;
 comment on function private.try_catalogue is
   'Takes the lock of writers of the catalogue if it is free. Returns whether it did.';
 
+-- Writes of a user lock the account before any other row, as its deletion and an adoption do (62_adoption.sql), so that
+-- they are done before, or are rejected. Skips writes that no user makes, such as the deletion of a sound.
+create function private.lock_account() returns trigger language plpgsql security definer set search_path = '' as $$
+begin
+  if auth.uid() is not null then
+    perform private.require_player(auth.uid());
+  end if;
+  return null;
+end
+$$;
+
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$

@@ -46,6 +46,7 @@ create table public.customers (
   premium_given_until timestamptz
     constraint premium_given_until_is_1970_or_later check (premium_given_until >= '1970-01-01 00:00:00+00'),
   marketing_opt_in_at timestamptz,
+  is_guest boolean not null default false,
   constraint marketing_opt_in_at_is_null_without_consent check (marketing_opt_in or marketing_opt_in_at is null)
 );
 comment on table public.customers is
@@ -60,6 +61,8 @@ comment on column public.customers.email is 'E-mail address, copied from Authent
 comment on column public.customers.provider is 'Method of the first sign-in, copied from Authentication.';
 comment on column public.customers.source is
   'Origin of the account: email, google or apple. It does not change after the address is confirmed.';
+comment on column public.customers.is_guest is
+  'True for a guest, who listens without an account. It does not change: a guest is deleted when a user adopts it.';
 comment on column public.customers.phone is 'Phone number in international form, for example +491701234567.';
 comment on column public.customers.locale is 'Language tag, for example de or pt-BR.';
 comment on column public.customers.country is 'Country code of two capital letters, for example DE.';
@@ -75,6 +78,9 @@ comment on column public.customers.premium_given_until is
   'End of premium that an administrator gives, a moment or infinity. Null: none. The later of it and premium_until '
   'counts.';
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
+
+-- Names no column that changes often, so that updates of the others need not touch it.
+create index customers_guests on public.customers (created_at) where is_guest;
 
 alter table public.customers enable row level security;
 create policy "Customers read their own record" on public.customers for select to authenticated
@@ -92,6 +98,10 @@ grant select, update on public.customers to service_role;
 create trigger customers_set_updated_at before update on public.customers for each row
   when (to_jsonb(old) - 'last_seen_at' - 'updated_at' is distinct from to_jsonb(new) - 'last_seen_at' - 'updated_at')
   execute function private.set_updated_at();
+
+create trigger customers_lock_account
+  before update of full_name, avatar_url, phone, locale, country, marketing_opt_in on public.customers
+  for each statement execute function private.lock_account();
 
 create function private.set_marketing_opt_in_at() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -162,9 +172,11 @@ comment on function public.set_premium is
 
 create table private.visitors_by_day (
   day date primary key,
-  visitors bigint not null
+  visitors bigint not null,
+  guests bigint not null default 0
 );
-comment on table private.visitors_by_day is 'Number of active accounts on each day (UTC). No personal data.';
+comment on table private.visitors_by_day is
+  'Number of active accounts and of active guests on each day (UTC). No personal data.';
 
 -- Runs as definer, because customers cannot write last_seen_at.
 create function private.touch_last_seen() returns boolean
@@ -172,17 +184,19 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
   seen_before timestamptz;
+  is_guest boolean;
 begin
   update public.customers as customer set last_seen_at = now() from public.customers as before
     where customer.id = auth.uid() and before.id = customer.id
       and (customer.last_seen_at is null or customer.last_seen_at < now() - interval '15 minutes')
-    returning before.last_seen_at into seen_before;
+    returning before.last_seen_at, before.is_guest into seen_before, is_guest;
   if not found then
     return false;
   end if;
   if seen_before is null or seen_before < today::timestamp at time zone 'UTC' then
-    insert into private.visitors_by_day as counter values (today, 1)
-      on conflict (day) do update set visitors = counter.visitors + 1;
+    insert into private.visitors_by_day as counter values (today, (not is_guest)::integer, is_guest::integer)
+      on conflict (day) do update
+        set visitors = counter.visitors + excluded.visitors, guests = counter.guests + excluded.guests;
   end if;
   return true;
 end

@@ -15,6 +15,8 @@ begin
   customer.source := case when customer.provider in ('email', 'google', 'apple') then customer.provider end;
   customer.marketing_opt_in := false;
   customer.is_active := account.deleted_at is null;
+  -- Uses JSON, because older projects lack the column.
+  customer.is_guest := coalesce(to_jsonb(account) ->> 'is_anonymous', 'false')::boolean;
   customer.created_at := coalesce(account.created_at, now());
   customer.updated_at := customer.created_at;
   -- A soft delete keeps the account, with a hash for its e-mail address.
@@ -64,16 +66,19 @@ begin
     where account.id = new.id;
   if (new.email, new.provider) is distinct from (mirrored.email, mirrored.provider)
     or (new.source is distinct from old.source and new.source is distinct from mirrored.source)
+    or new.is_guest <> mirrored.is_guest
   then
-    raise exception 'email, provider and source are copied from Authentication. Change the e-mail address under '
-      'Authentication > Users; the others cannot be changed.'
+    raise exception 'email, provider, source and is_guest are copied from Authentication. Change the e-mail address '
+      'under Authentication > Users; the others cannot be changed.'
       using errcode = 'check_violation', constraint = 'email_provider_and_source_are_copied_from_authentication';
   end if;
   return new;
 end
 $$;
-create trigger customers_keep_mirrored before update of email, provider, source on public.customers for each row
-  when ((old.email, old.provider, old.source) is distinct from (new.email, new.provider, new.source))
+create trigger customers_keep_mirrored before update of email, provider, source, is_guest on public.customers
+  for each row
+  when ((old.email, old.provider, old.source, old.is_guest)
+    is distinct from (new.email, new.provider, new.source, new.is_guest))
   execute function private.keep_mirrored();
 
 -- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
@@ -107,9 +112,6 @@ $$;
 create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
   when (to_jsonb(new) ->> 'oauth_client_id' is not null)
   execute function private.refuse_at_auth('The service does not open sessions for other apps.');
-create trigger sounds_service_refuse_anonymous after insert on auth.users for each row
-  when (to_jsonb(new) ->> 'is_anonymous' = 'true')
-  execute function private.refuse_at_auth('The service does not support anonymous accounts.');
 create trigger sounds_service_refuse_provider before insert on auth.identities for each row
   when (new.provider = 'web3' or new.provider like 'sso:%')
   execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
@@ -345,14 +347,16 @@ create trigger sounds_service_purge_audit_log after delete on auth.users for eac
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,
   signed_up_on date not null,
-  deleted_on date not null default (now() at time zone 'UTC')
+  deleted_on date not null default (now() at time zone 'UTC'),
+  is_guest boolean not null default false
 );
 comment on table private.deleted_accounts is 'Days of sign-up and deletion of each deleted account. No personal data.';
 
 create function private.count_deleted_account() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
-  insert into private.deleted_accounts (signed_up_on) values ((old.created_at at time zone 'UTC')::date);
+  insert into private.deleted_accounts (signed_up_on, is_guest)
+    values ((old.created_at at time zone 'UTC')::date, old.is_guest);
   return null;
 end
 $$;

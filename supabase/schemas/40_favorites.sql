@@ -23,6 +23,9 @@ create policy "Tokens of other apps reach nothing" on public.favorites as restri
 grant select, insert (sound_id), delete on public.favorites to authenticated;
 grant select on public.favorites to service_role;
 
+create trigger favorites_lock_account before insert or delete on public.favorites
+  for each statement execute function private.lock_account();
+
 -- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
 -- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan = off avoids
 -- plans that read the whole table, which Postgres would make while one user has most favorites.

@@ -34,8 +34,10 @@ create trigger app_settings_limit after insert on public.app_settings for each s
   execute function private.limit_app_settings();
 
 create function public.get_app_settings() returns json language sql stable set search_path = '' as $$
-  select json_build_object('settings', coalesce(json_object_agg(key, value order by key), '{}'))
+  select json_build_object(
+    'settings', coalesce(json_object_agg(key, value order by key), '{}'), 'guests', private.allows_guests())
   from public.app_settings
 $$;
-comment on function public.get_app_settings is 'Returns the settings for apps, as one object. For the service only.';
+comment on function public.get_app_settings is 
+  'Returns the settings for apps, as one object, and whether the database accepts guests. For the service only.';
 grant execute on function public.get_app_settings to service_role;

@@ -24,6 +24,9 @@ create policy "Tokens of other apps reach nothing" on public.history as restrict
 grant select, delete on public.history to authenticated;
 grant select on public.history to service_role;
 
+create trigger history_lock_account before delete on public.history
+  for each statement execute function private.lock_account();
+
 -- Replaces a foreign key. "Histories_first" must run before the foreign keys of counts, whose triggers are named
 -- RI_…, so that rows are locked in the order of a play; triggers run in byte order, H before R. The other trigger
 -- removes rows that were added meanwhile. Later plays fail by the foreign key of play_counts.

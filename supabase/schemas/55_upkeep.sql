@@ -8,6 +8,8 @@ begin
   refresh materialized view concurrently private.popularity;
   refresh materialized view concurrently private.vocabulary;
 
+  perform private.delete_idle_guests();
+
   -- Leaves rows that a request has locked for the next hour.
   delete from private.play_receipts where ctid = any (array(
     select ctid from private.play_receipts where received_at < now() - interval '31 days'
@@ -49,4 +51,4 @@ $$;
 comment on function private.upkeep is
   'Empties the trash. Refreshes private.popularity and private.vocabulary. Deletes edits, removals of positions and '
   'lists, and clearings of histories, after 30 days, idempotency records and listening days after 31 days, and changes '
-  'of removed rows after 90 days.';
+  'of removed rows and idle guests after 90 days.';

@@ -69,11 +69,11 @@ end
 $$;
 comment on function private.sent_positions is 'Reads the first 100 positions of a request.';
 
-create function private.store_positions(reports private.sent_position[]) returns void
+create function private.store_positions(player uuid, reports private.sent_position[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   insert into public.progress as own (user_id, sound_id, position_sec, updated_at)
-    select distinct on (sound_id) auth.uid(), sound_id, position_sec, moment
+    select distinct on (sound_id) player, sound_id, position_sec, moment
     from unnest(reports)
     order by sound_id, moment desc, position_sec desc nulls first
     on conflict (user_id, sound_id) do update
@@ -86,21 +86,22 @@ comment on function private.store_positions is
   'Stores the newest report of each sound. Of reports of one moment, a removal wins, then the later position.';
 
 -- Skips rows that the deletion of their sounds has locked.
-create function private.limit_positions() returns void language plpgsql volatile set search_path = '' as $$
+create function private.limit_positions(player uuid) returns void
+language plpgsql volatile set search_path = '' as $$
 declare
   oldest constant uuid[] := array(
-    select sound_id from public.progress where user_id = auth.uid() and position_sec is not null
+    select sound_id from public.progress where user_id = player and position_sec is not null
     order by updated_at desc, sound_id offset 200
   );
   unlocked constant uuid[] := array(
-    select sound_id from public.progress where user_id = auth.uid() and sound_id = any (oldest)
+    select sound_id from public.progress where user_id = player and sound_id = any (oldest)
     for update skip locked
   );
 begin
-  delete from public.progress where user_id = auth.uid() and sound_id = any (unlocked);
+  delete from public.progress where user_id = player and sound_id = any (unlocked);
 end
 $$;
-comment on function private.limit_positions is 'Deletes all positions of the caller but the newest 200.';
+comment on function private.limit_positions is 'Deletes all positions of a user but the newest 200.';
 
 create function private.is_stored(report private.sent_position) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -122,12 +123,12 @@ declare
 begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
-  perform private.store_positions(array(
+  perform private.store_positions(auth.uid(), array(
     select report from unnest(sent) as report
     where sound_id = any (active) and moment < 'infinity' and moment > now() - interval '30 days'
       and moment > private.cleared_at(auth.uid(), sound_id)
   ));
-  perform private.limit_positions();
+  perform private.limit_positions(auth.uid());
   return to_json(array(
     select json_build_object('sound_id', sound_id, 'status', case
       when moment = 'infinity' then 'in_future'

@@ -33,7 +33,7 @@ create function public.export_account() returns json language sql stable set sea
   select private.require_account();
   select json_build_object(
     'profile', json_build_object(
-      'id', auth.uid(), 'email', coalesce(customer.email, auth.jwt() ->> 'email'),
+      'id', auth.uid(), 'email', coalesce(customer.email, nullif(auth.jwt() ->> 'email', '')),
       'full_name', customer.full_name, 'avatar_url', customer.avatar_url
     ),
     'customer', case when customer.id is not null then row_to_json(customer) end,

@@ -553,20 +553,26 @@ comment on view admin.listeners_by_day is 'Number of users who played a sound on
 
 create view admin.accounts_by_day with (security_invoker = true) as
   with events as (
-    select (created_at at time zone 'UTC')::date as day, 1 as sign_ups, 0 as active, 0 as deleted
+    select (created_at at time zone 'UTC')::date as day, (not is_guest)::integer as sign_ups, 0 as active, 0 as deleted,
+      is_guest::integer as guests, 0 as active_guests
     from public.customers where email is null or email not like '%@doctor.invalid'
-    union all select signed_up_on, 1, 0, 0 from private.deleted_accounts
-    union all select day, 0, visitors, 0 from private.visitors_by_day
-    union all select deleted_on, 0, 0, 1 from private.deleted_accounts
-    union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1 from auth.users where deleted_at is not null
+    union all select signed_up_on, (not is_guest)::integer, 0, 0, is_guest::integer, 0 from private.deleted_accounts
+    union all select day, 0, visitors, 0, 0, guests from private.visitors_by_day
+    union all select deleted_on, 0, 0, 1, 0, 0 from private.deleted_accounts where not is_guest
+    union all select (deleted_at at time zone 'UTC')::date, 0, 0, 1, 0, 0 from auth.users where deleted_at is not null
   )
   select day,
     coalesce(sum(sign_ups), 0)::bigint as sign_ups,
     coalesce(sum(active), 0)::bigint as active,
-    coalesce(sum(deleted), 0)::bigint as deleted
+    coalesce(sum(deleted), 0)::bigint as deleted,
+    coalesce(sum(guests), 0)::bigint as guests,
+    coalesce(sum(active_guests), 0)::bigint as active_guests
   from private.days_since((select min(day) from events)) as day left join events using (day)
   group by day order by day desc;
-comment on view admin.accounts_by_day is 'Sign-ups, active and deleted accounts on each day (UTC), latest day first.';
+comment on view admin.accounts_by_day is
+  'Sign-ups, active and deleted accounts, and guests, on each day (UTC), latest day first.';
+comment on column admin.accounts_by_day.guests is
+  'Number of new guests. They count neither as sign-ups nor as deleted accounts.';
 comment on column admin.accounts_by_day.sign_ups is 'Number of sign-ups, including accounts that were deleted later.';
 comment on column admin.accounts_by_day.active is
   'Number of accounts that used the app, without API keys. Days before this view was installed have 0.';

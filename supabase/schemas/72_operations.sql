@@ -58,6 +58,7 @@ begin
       from unnest(array['anon', 'authenticated', 'service_role']) as role
       where not has_schema_privilege(role, 'private', 'usage')
     ),
+    'allows_guests', private.allows_guests(),
     'has_accounts_without_customer', exists (
       select from auth.users as account
       where deleted_at is null and not exists (select from public.customers where customers.id = account.id)

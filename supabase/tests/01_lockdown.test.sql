@@ -80,15 +80,17 @@ select bag_eq(
   $$ select name, callers from (values
       ('', '{admin.create_api_key,admin.revoke_api_key,private.apply_activation,private.assign_created_at,
         private.count_deleted_account,private.create_customer,private.current_session,private.is_doctors_account,
-        private.keep_customer,private.keep_former_position,private.keep_mirrored,private.mirror_account,
-        private.note_catalogue_change,private.note_edits,private.note_file_change,private.purge_audit_log,private.refresh_vocabulary,
-        private.refuse_link,private.remove_from_histories,private.reset_unverified_credentials,private.search_sounds,
+        private.is_guest,private.keep_customer,private.keep_former_position,private.keep_mirrored,private.lock_account,
+        private.mirror_account,private.note_catalogue_change,private.note_edits,private.note_file_change,
+        private.purge_audit_log,private.refresh_vocabulary,private.refuse_identity_of_guest,private.refuse_link,
+        private.refuse_new_guest,private.remove_from_histories,private.reset_unverified_credentials,private.search_sounds,
         private.sounds_in_order,private.sounds_of_section,private.stored_file,private.suspend_ban,private.upkeep,
         private.withhold_address}'),
       ('authenticated', '{private.clear_history,private.end_sessions,private.export_account,private.is_category_active,
         private.list_lists,private.list_sessions,private.list_sound_files,private.remove_from_history,
         private.require_account,private.save_lists,private.save_progress,private.touch_last_seen}'),
-      ('service_role', '{private.count_play,private.count_plays,private.doctor_issue_key,private.doctor_report,
+      ('service_role', '{private.adopt_guest,private.allows_guests,private.count_play,private.count_plays,
+        private.doctor_issue_key,private.doctor_report,
         private.doctor_revoke_keys,private.doctor_session_addresses,private.owner_of_live_key}'),
       ('authenticated, service_role', '{private.list_catalogue_changes,private.list_home_sections,private.list_sounds}'),
       ('anon, authenticated, service_role', '{private.list_categories}')
@@ -98,7 +100,7 @@ select bag_eq(
 select bag_eq(
   $$ select name from our_functions where schema = 'public' and callers !~ 'authenticated' $$,
   $$ values
-    ('public.as_api_key'), ('public.get_app_settings'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
+    ('public.adopt_guest'), ('public.as_api_key'), ('public.get_app_settings'), ('public.count_play'), ('public.count_plays'), ('public.doctor_issue_key'), ('public.doctor_report'),
     ('public.doctor_revoke_keys'), ('public.doctor_session_addresses'),
     ('public.set_premium'), ('public.validate_sounds'), ('public.missing_functions'), ('public.replica_lag_seconds') $$,
   'functions of the exposed schema that users may not call are exactly the listed ones'

@@ -142,7 +142,7 @@ set deleted_at = now(), email = md5(email), phone = md5(email), raw_user_meta_da
 where id in (select id from person);
 select results_eq(
   format('select (to_jsonb(customer) - array[''created_at'', ''updated_at'']) from public.customers as customer where id = %L', id),
-  array[jsonb_build_object('id', id, 'source', 'email', 'is_active', false, 'marketing_opt_in', false, 'marketing_opt_in_at', null, 'premium_until', null, 'premium_as_of', null, 'premium_given_until', null, 'email', null, 'full_name', null,
+  array[jsonb_build_object('id', id, 'source', 'email', 'is_active', false, 'is_guest', false, 'marketing_opt_in', false, 'marketing_opt_in_at', null, 'premium_until', null, 'premium_as_of', null, 'premium_given_until', null, 'email', null, 'full_name', null,
     'avatar_url', null, 'phone', null, 'locale', null, 'country', null, 'provider', null, 'last_seen_at', null)],
   'the record of a soft-deleted customer has no personal data: ' || name
 ) from person;

@@ -22,7 +22,7 @@ insert into refused values
   ($$ insert into public.sounds (title, audio_path) values ('Other', 'audio/f3.mp3') $$, '23514', null);
 insert into refused
   select format('update public.customers set %I = %L where email = %L', name, value, 'alice@tests.example.com'), '23514',
-    'email, provider and source are copied from Authentication. Change the e-mail address under Authentication > Users; the '
+    'email, provider, source and is_guest are copied from Authentication. Change the e-mail address under Authentication > Users; the '
     'others cannot be changed.'
   from (values
     ('email', 'mallory@tests.example.com'), ('email', null), ('email', ''), ('provider', 'google'), ('provider', null),
@@ -37,7 +37,7 @@ insert into refused values
       values ('a0000000-0000-4000-8000-000000000000', 'id', 'key') $$,
     '0A000', 'The service does not support passkeys.'),
   ('insert into auth.users (id, is_anonymous) values (gen_random_uuid(), true)',
-    '0A000', 'The service does not support anonymous accounts.'),
+    '0A000', 'Guests are not allowed. To allow them, run the snippet allow_guests.'),
   ($$ insert into auth.sessions (id, user_id, oauth_client_id)
       values (gen_random_uuid(), 'a0000000-0000-4000-8000-000000000000', gen_random_uuid()) $$,
     '0A000', 'The service does not open sessions for other apps.'),

@@ -3,11 +3,11 @@ begin;
 select plan(16);
 
 delete from public.app_settings;
-select is(public.get_app_settings()::text, '{"settings" : {}}', 'without settings there is an empty object');
+select is(public.get_app_settings() ->> 'settings', '{}', 'without settings there is an empty object');
 insert into public.app_settings (key, value) values ('min_version_ios', '"2.1.0"'), ('theme', '{"dark": true}');
 set local role service_role;
 select is(
-  public.get_app_settings()::jsonb, '{"settings": {"min_version_ios": "2.1.0", "theme": {"dark": true}}}',
+  (public.get_app_settings() -> 'settings')::jsonb, '{"min_version_ios": "2.1.0", "theme": {"dark": true}}',
   'the service gets all settings as one object'
 );
 reset role;

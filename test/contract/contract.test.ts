@@ -31,6 +31,7 @@ const remedies = {
   idToken: 'Only the embedded Supabase accepts ID tokens made by tests.',
   recoveryCode: 'Set TEST_SUPABASE_MAIL_URL to read the mails of that Supabase.',
   appleCode: 'Only the small Apple of the tests makes authorization codes.',
+  guests: 'Guests need a project that has them switched on.',
   newAccount: 'New accounts need a project that does not confirm addresses.',
   apiKey: 'Set TEST_API_KEY to an API key of the account of TEST_EMAIL.',
   revokedApiKey: 'Set TEST_REVOKED_API_KEY to a revoked API key of that account.',
@@ -85,6 +86,7 @@ const endpoints = `
   get /lists bearer revalidate, put /lists bearer,
   get /favorites bearer revalidate, post /favorites bearer 201, delete /favorites/{soundId} bearer, get /me bearer,
   delete /me user, post /me/apple/revocation user, get /me/export user, get /me/customer bearer, patch /me/customer bearer,
+  post /auth/guest none, post /me/guest user,
   get /me/sessions user, delete /me/sessions user, delete /me/sessions/{id} user,
   get /home bearer shared, get /categories optional shared,
   get /catalogue/changes bearer shared`;

@@ -20,7 +20,7 @@ interface Row {
   /** Makes a valid request. Default: the body. Returns null if the deployment offers no way to make one. */
   valid?: (target: Target) => Request | null | Promise<Request | null>;
   /** Remedy to print if there is no valid request. */
-  remedy?: 'recoveryCode' | 'newAccount' | 'appleCode';
+  remedy?: 'recoveryCode' | 'newAccount' | 'appleCode' | 'guests';
   /** Values that get 400, by field. They are not encoded in a query, so that `1&limit=2` repeats the limit. */
   invalid?: Record<string, unknown[]>;
 }
@@ -208,6 +208,19 @@ const rows: Record<string, Row> = {
   addFavorite: {
     valid: ({ soundId }) => ({ body: { sound_id: soundId } }),
     invalid: { sound_id: [undefined, null, 'x', 5, [id]] },
+  },
+  startAsGuest: {
+    remedy: 'guests',
+    valid: async ({ newGuest }) => ((await newGuest()) === null ? null : {}),
+  },
+  adoptGuest: {
+    body: { access_token: 'x' },
+    remedy: 'guests',
+    valid: async ({ newGuest }) => {
+      const guest = await newGuest();
+      return guest && { body: { access_token: guest.access_token } };
+    },
+    invalid: { access_token: [undefined, '', 5, 'x'.repeat(8193)] },
   },
   deleteAccount: { remedy: 'newAccount', valid: ofNewAccount(({ access_token: token }) => ({ token })) },
   revokeApple: {

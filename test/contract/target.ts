@@ -25,7 +25,13 @@ function accountsAt(api: Api, accounts: Record<'owner' | 'other', Account>) {
     const session = await signUp(api);
     return session.access_token ? session : null;
   };
-  return { account: accounts.owner, signIn, newAccount };
+  /** Returns null if the deployment has guests switched off. */
+  const newGuest = async () => {
+    const { body } = await api.get('/config').expect(200);
+    if (!body.data.guests) return null;
+    return (await api.post('/auth/guest').expect(200)).body.data as Session;
+  };
+  return { account: accounts.owner, signIn, newAccount, newGuest };
 }
 
 async function makeAccount(api: Api): Promise<Account> {

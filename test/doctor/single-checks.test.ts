@@ -3,6 +3,7 @@ import { expect, inject, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { revocation } from '../../src/doctor/apple.ts';
 import { redis, environment as variables } from '../../src/doctor/environment.ts';
+import { guests } from '../../src/doctor/project.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { appleEnv } from '../support/apple.ts';
@@ -26,6 +27,14 @@ test('the doctor accepts a Redis that answers', { tags: ['redis'] }, async () =>
   const { url, stop } = await startRedis();
   expect(await execute(redis, { REDIS_URL: url })).toBe('It counts the limits.');
   await stop();
+});
+
+test('the doctor reports anonymous sign-ins that the database refuses', async ({ skip }) => {
+  skip(!inject('stack').embedded, 'The project has guests switched off.');
+  const run = createRun(loadConfig(environment()), null);
+  run.report = { allows_guests: false } as typeof run.report;
+  await expect(guests.execute(run)).rejects.toThrow(/^Anonymous sign-ins are switched on, but the database refuses/);
+  await run.close();
 });
 
 test('the doctor warns of legacy keys', async () => {

@@ -20,6 +20,7 @@ describe('GET /config', () => {
       id_token_providers: expect.any(Array),
       sign_up: true,
       email_confirmation: false,
+      guests: expect.any(Boolean),
       settings: expect.objectContaining({ [key]: { any: ['JSON', null] } }),
     });
     await gateway.close();
@@ -31,11 +32,11 @@ describe('GET /config', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
     onTestFinished(() => void vi.restoreAllMocks());
 
-    const external = { email: true, google: true, apple: true };
+    const external = { email: true, google: true, apple: true, anonymous_users: false };
     const settings = { disable_signup: false, mailer_autoconfirm: true, external };
     const ofOperator: Record<string, unknown> = {};
     const answering: RequestListener = ({ url }, res) => {
-      const answer = url === '/auth/v1/settings' ? settings : { settings: ofOperator };
+      const answer = url === '/auth/v1/settings' ? settings : { settings: ofOperator, guests: true };
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
     };
     const outages: RequestListener[] = [
@@ -57,7 +58,7 @@ describe('GET /config', () => {
         const { body, headers } = await api.get('/config').expect(200);
         const path = '/storage/v1/render/image/public/{path}?width={size}&height={size}&resize=cover';
         const cover_sizes = { template: expect.stringContaining(path), sizes: [128, 256, 512, 1024] };
-        const open = { cover_sizes, id_token_providers: ['apple'], sign_up: true };
+        const open = { cover_sizes, id_token_providers: ['apple'], sign_up: true, guests: false };
         expect(body.data).toMatchObject({ ...open, settings: {} });
         const etag = headers['etag'] ?? '';
         const data = async () => (await api.get('/config').expect(200)).body.data;
@@ -83,10 +84,12 @@ describe('GET /config', () => {
           expect(await data()).toMatchObject(known);
         }
         behave = answering;
-        expect(await data()).toMatchObject({ settings: {}, sign_up: true });
+        expect(await data()).toMatchObject({ settings: {}, sign_up: true, guests: false });
         external.email = false;
+        external.anonymous_users = true;
         ahead += 3_600_000;
         await expect.poll(signUp).toBe(false);
+        expect(await data()).toMatchObject({ guests: true });
       },
       { IMAGE_TRANSFORMATIONS: 'true', ID_TOKEN_PROVIDERS: 'apple' },
     );

@@ -70,7 +70,7 @@ export default async function setup(project: TestProject) {
   const showErrors = collectErrors();
   env['LITE_AUTH_BCRYPT_COST'] = '4'; // makes sign-ups faster
   const dataDir = await preparedFolder();
-  const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false });
+  const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false, guests: true });
   const { apiUrl, databaseUrl, publishableKey, secretKey } = stack;
   const keys = { publishableKey, secretKey, jwtSecret: '', forging: 'ES256' } as const;
   const urls = { apiUrl, mailUrl: apiUrl, confirmingUrl: '', databaseUrl };

@@ -40,7 +40,7 @@ test('an access token with wrong or missing claims, or of more than 8 KB, gets 4
     { aud: undefined },
     { sub: undefined },
     { sub: 'admin' },
-    { is_anonymous: true },
+    { is_anonymous: 'true' },
     { client_id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', scope: 'email' },
     { client_id: null },
     { user_metadata: { note: 'x'.repeat(6000) } },

@@ -17,6 +17,7 @@ export function environment(): Record<string, string> {
     API_KEY_RATE_LIMIT_PER_MINUTE: '1000000',
     ANONYMOUS_RATE_LIMIT_PER_MINUTE: '1000000',
     SIGN_UP_LIMIT_PER_HOUR: '1000000',
+    GUEST_LIMIT_PER_HOUR: '1000000',
   };
 }
 

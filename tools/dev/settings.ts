@@ -14,7 +14,7 @@ export type Settings = Awaited<ReturnType<typeof readSettings>>;
  * @throws an Error about an invalid argument or port
  */
 export async function readSettings(args: string[]) {
-  const { fresh, empty, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
+  const { fresh, empty, guests, 'confirm-email': emailConfirmations, host, help } = readOptions(args);
   if (help) {
     console.log(usage);
     process.exit(0);
@@ -31,6 +31,7 @@ export async function readSettings(args: string[]) {
     fresh,
     empty,
     emailConfirmations,
+    guests,
     gatewayPort,
     playerPort,
     apiPort,
@@ -41,10 +42,11 @@ export async function readSettings(args: string[]) {
   };
 }
 
-const usage = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--host ADDRESS]
+const usage = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--guests] [--host ADDRESS]
   --fresh           starts with an empty database
   --empty           omits the samples, so that you can try an import. If the catalogue has samples, add --fresh
   --confirm-email   requires new accounts to confirm their address with a mailed code
+  --guests          lets people listen before they have an account
     --host ADDRESS    lets phones in the same network play files: signs and serves URLs at this IPv4 address of your
                       machine, such as 192.168.1.20; "auto" finds the address`;
 
@@ -52,6 +54,7 @@ const optionTypes = {
   fresh: { type: 'boolean', default: false },
   empty: { type: 'boolean', default: false },
   'confirm-email': { type: 'boolean', default: false },
+  guests: { type: 'boolean', default: false },
   host: { type: 'string' },
   help: { type: 'boolean' },
 } as const;

@@ -52,6 +52,8 @@ export interface ApiOptions {
   log?: (line: string) => void;
   /** Enables sign-up and sign-in with e-mail address and password. Default: true. */
   emailSignIn?: boolean;
+  /** Enables sign-up without an e-mail address. Default: false. */
+  anonymousSignIns?: boolean;
   /** Enables CAPTCHA protection. Default: false. */
   captcha?: boolean;
   /** Algorithm of access tokens. Default: ES256, as in new projects. */
@@ -103,7 +105,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 /** Auth connects to the database as its own role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { databaseUrl, emailConfirmations = false } = options;
-  const { emailSignIn = true, signing = 'ES256' } = options;
+  const { emailSignIn = true, anonymousSignIns = false, signing = 'ES256' } = options;
   const connection = new PostgresConnection({
     url: as('supabase_auth_admin', databaseUrl),
     postgresOptions: driverOptions(),
@@ -118,6 +120,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
       enabled: true,
       jwt_secret: localKeys.jwtSecret,
       enable_refresh_token_rotation: true,
+      enable_anonymous_sign_ins: anonymousSignIns,
       minimum_password_length: 6,
       email: {
         enable_signup: emailSignIn,
@@ -143,7 +146,7 @@ function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
           signedInUser,
           adminRoutes(sql),
           answering(unusedRoutes(sql)),
-          answering({ ...signInRoutes(emailSignIn), ...accountRoutes }),
+          answering({ ...signInRoutes(emailSignIn, anonymousSignIns), ...accountRoutes }),
         ],
       },
     },

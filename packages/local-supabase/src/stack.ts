@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import postgres from 'postgres';
 import { type Api, type ApiOptions, startApi } from './api.ts';
 import { startCron } from './cron.ts';
 import { migrate, prepareDatabase } from './database.ts';
@@ -29,6 +30,8 @@ export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 's
   fresh?: boolean;
   /** False is faster, but can lose data in a crash of the machine. Default: true. */
   durable?: boolean;
+  /** Allows guests, at Auth and in the database. Default: Auth refuses them. */
+  guests?: boolean;
   /** Receives one line for each step and each mail. */
   log?: (line: string) => void;
 }
@@ -38,7 +41,7 @@ export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 's
  * @throws an Error of one sentence if a port or the folder is in use
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { apiPort, databasePort, durable = true, log = () => {} } = options;
+  const { apiPort, databasePort, durable = true, guests = false, log = () => {} } = options;
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
   // Let the account that runs Postgres for root enter the folder.
@@ -62,13 +65,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     log(`The database is in ${folder}: Postgres cannot run as root, and other accounts cannot enter ${database}`);
   await prepareDatabase(databaseUrl);
   await applyMigrations(databaseUrl, log);
+  if (guests) await allowGuests(databaseUrl);
   log('Starting Auth, the data API and Storage');
-  const api = await startApi({ ...options, databaseUrl, storageDir, port: apiPort });
+  const api = await startApi({ ...options, anonymousSignIns: guests, databaseUrl, storageDir, port: apiPort });
   starting.defer(api.stop);
   starting.defer(await startCron(databaseUrl, log));
   const started = starting.move();
   const { url: apiUrl, publicUrl } = api;
   return { apiUrl, publicUrl, databaseUrl, ...localKeys, exited, stop: () => started.disposeAsync() };
+}
+
+/** Writes the row that lets the database accept guests, as the snippet allow_guests does. */
+async function allowGuests(databaseUrl: string): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1 });
+  await sql`insert into private.guests_allowed default values on conflict (is_allowed) do nothing`;
+  await sql.end();
 }
 
 const startOver = 'start over with an empty database: npm run dev -- --fresh';

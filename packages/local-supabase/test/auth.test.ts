@@ -25,6 +25,19 @@ test('sign-up returns the user, and a token for one hour with the claims of Auth
   expect(claims.exp - claims.iat).toBe(3600);
 });
 
+testWith({ anonymousSignIns: true })('sign-up without an address makes an anonymous user', async ({ supabase }) => {
+  const { status, body } = await supabase.call('/auth/v1/signup', { body: {} });
+  expect([status, body.user]).toEqual([
+    200,
+    expect.objectContaining({ email: '', is_anonymous: true, app_metadata: {}, identities: [] }),
+  ]);
+  const claims = { sub: body.user.id, is_anonymous: true, amr: [{ method: 'anonymous' }], role: 'authenticated' };
+  expect(claimsOf(body.access_token)).toMatchObject(claims);
+  const next = { refresh_token: body.refresh_token };
+  const refreshed = (await supabase.call('/auth/v1/token?grant_type=refresh_token', { body: next })).body;
+  expect(claimsOf(refreshed.access_token)).toMatchObject(claims);
+});
+
 test.for([
   ['sign-up with a known address', {}, '422 user_already_exists'],
   ['sign-up with a short password', { email: newEmail(), password: 'short' }, '422 weak_password'],

@@ -40,6 +40,8 @@ export interface Auth {
    * @throws invalid_request
    */
   signUp(account: NewAccount, ip: string, noMail: (why: object) => void): Promise<Tokens | null>;
+  /** Opens a session of a new guest, an anonymous user. @returns null while guests are switched off at Auth */
+  signUpGuest(ip: string): Promise<Tokens | null>;
   /** Opens a session. @throws unauthorized, with one text and after the same time for a wrong address or password */
   signIn(credentials: Credentials, ip: string, options?: QueueOptions): Promise<Tokens>;
   /** Opens a session with an ID token. @throws unauthorized when Auth rejects the token, its nonce or its account */

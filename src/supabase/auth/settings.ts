@@ -5,7 +5,12 @@ import { type AuthCall, expectAnswer, mapAuthError } from './call.ts';
 const Settings = z.object({
   disable_signup: z.boolean(),
   mailer_autoconfirm: z.boolean(),
-  external: z.object({ email: z.boolean(), google: z.boolean().optional(), apple: z.boolean().optional() }),
+  external: z.object({
+    email: z.boolean(),
+    google: z.boolean().optional(),
+    apple: z.boolean().optional(),
+    anonymous_users: z.boolean().optional(),
+  }),
 });
 export type Settings = z.infer<typeof Settings>;
 

@@ -10,7 +10,7 @@ export function createSignUp(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
   settings: Auth['settings'],
-): Pick<Auth, 'signUp'> {
+): Pick<Auth, 'signUp' | 'signUpGuest'> {
   const share = shareInFlight();
 
   /** Creates an account at Auth. @returns null when its address must be confirmed first */
@@ -67,6 +67,16 @@ export function createSignUp(
       const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
       const ask = () => askForAccount(body, ip, noMail);
       return share(['signup', body], ask).catch(mapAuthError(({ code }) => signUpFaults[code]?.()));
+    },
+
+    async signUpGuest(ip) {
+      try {
+        return expectAnswer(Tokens, await call('signup', { ip, body: {} }));
+      } catch (thrown) {
+        const { code = '' } = authErrorIn(thrown) ?? {};
+        if (code === 'anonymous_provider_disabled' || code === 'signup_disabled') return null;
+        return mapAuthError(() => undefined)(thrown);
+      }
     },
   };
 }

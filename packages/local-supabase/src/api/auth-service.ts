@@ -40,6 +40,20 @@ export async function signUp(service: AuthService, email: string, password: stri
   }
 }
 
+/** Signs up an anonymous user, who has no identity. @returns a session */
+export async function signUpGuest(service: AuthService, data: Record<string, unknown>) {
+  try {
+    return await atomically(service, async (repository) => {
+      const row = { id: randomUUID(), raw_app_meta_data: {}, raw_user_meta_data: data, is_anonymous: true };
+      const user = await repository.createUser(row as Parameters<Repository['createUser']>[0]);
+      const provider = 'anonymous';
+      return privateAuth(service).createSessionForUser(repository.parseUserJson(user), [], 'user', { provider });
+    });
+  } catch (error) {
+    throw isDatabaseError(error) ? unexpectedFailure('Database error creating anonymous user') : error;
+  }
+}
+
 /** Inserts the user unconfirmed, then completes the row, as Auth does, because triggers see both steps. */
 function insertLikeAuth(repository: Repository, data: Record<string, unknown>): void {
   const createUser = repository.createUser.bind(repository);

@@ -39,7 +39,7 @@ export function fullTokens(issuer: () => string, algorithm: SigningAlgorithm): M
       user_metadata: user.user_metadata,
       aal: 'aal1',
       // Refreshes do not change the time of the sign-in.
-      amr: [{ method: 'password', timestamp: secondsOf(stored?.created_at) }],
+      amr: [{ method: user.is_anonymous ? 'anonymous' : 'password', timestamp: secondsOf(stored?.created_at) }],
       is_anonymous: user.is_anonymous,
     };
     session.access_token = await signToken(full, algorithm);

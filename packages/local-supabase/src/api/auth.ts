@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { authError, errorResponse, isAuthError, unexpectedFailure } from './auth-errors.ts';
 import { signInFromOutside } from './auth-external.ts';
 import { IdTokenGrant, verifyIdToken } from './auth-id-token.ts';
-import { refresh, signIn, signUp } from './auth-service.ts';
+import { refresh, signIn, signUp, signUpGuest } from './auth-service.ts';
 import type { AuthService } from './lite.ts';
 
 const SignUp = z.object({
@@ -34,9 +34,10 @@ export function answering(routes: Routes): MiddlewareHandler<HonoContext> {
 }
 
 /** Routes for sign-up and the grants of /token, as in Supabase Auth. */
-export const signInRoutes = (emailSignIn: boolean): Routes => ({
+export const signInRoutes = (emailSignIn: boolean, anonymousSignIns: boolean): Routes => ({
   async 'POST /signup'(service, c) {
     const { email, password, data } = await body(c, SignUp);
+    if (email === '' && anonymousSignIns) return signUpGuest(service, data ?? {});
     return signUp(service, email, password, data ?? {});
   },
   async 'POST /token'(service, c) {

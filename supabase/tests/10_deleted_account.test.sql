@@ -123,12 +123,15 @@ select is(
 );
 
 reset role;
+set local request.jwt.claims to ''; -- Auth has none
 update auth.users set deleted_at = now() where id = 'b0000000-0000-4000-8000-000000000000';
 set local role authenticated;
+set local request.jwt.claims to '{"sub": "b0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select throws_ok(call, 'PT401', null, 'a soft-deleted account cannot: ' || call) from own_data;
 
 -- On a soft delete, Auth replaces addresses by hashes.
 reset role;
+set local request.jwt.claims to ''; -- Auth has none
 create temporary table person (name text, id uuid) on commit drop;
 insert into person select name, gen_random_uuid() from unnest(array['active', 'banned', 'inactive']) as name;
 insert into auth.users (id, email, raw_user_meta_data, raw_app_meta_data)

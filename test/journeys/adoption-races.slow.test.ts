@@ -23,7 +23,10 @@ test('adoptions beside writes of guest and owner lose nothing and count nothing 
   skip,
 }) => {
   skip(!inject('stack').embedded, 'The project has guests switched off.');
-  const sounds = await addSounds(sql, Array.from({ length: 6 }, () => ({})));
+  const sounds = await addSounds(
+    sql,
+    Array.from({ length: 6 }, () => ({})),
+  );
 
   const newGuest = async (): Promise<User> => {
     const session: Session = (await api.post('/auth/guest').expect(200)).body.data;
@@ -40,7 +43,7 @@ test('adoptions beside writes of guest and owner lose nothing and count nothing 
       () => app.put('/progress').send({ entries: [{ sound_id: sound, position_sec: step, updated_at }] }),
     ];
     const kind = step % calls.length;
-    const { status } = await calls[kind]?.()!;
+    const status = (await calls[kind]?.())?.status;
     expect([200, 201, 401]).toContain(status);
     if (status === 401) return;
     if (kind === 0) sent.plays++;

@@ -4,7 +4,7 @@ import { addCategory, newMoment } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
 // Belongs to the slow tier, because each copy of the catalogue in another test would contain its sounds.
-test('a user can have at most 5,000 favorites, also if they are added at once', async ({ gateway, sql }) => {
+test('a user can have at most 5,000 favorites, added at once or adopted from a guest', async ({ gateway, sql }) => {
   const { app, user } = await newUser(gateway);
   const category = await addCategory(sql);
   await sql`
@@ -27,4 +27,22 @@ test('a user can have at most 5,000 favorites, also if they are added at once', 
     .get('/favorites')
     .set('If-None-Match', headers['etag'] ?? '')
     .expect(304);
+
+  // One place is left for three favorites of a guest.
+  const [kept, ...others] = (await sql`select sound_id from public.favorites where user_id = ${user.id}`).map(
+    ({ sound_id }) => sound_id,
+  );
+  await app.delete(`/favorites/${kept}`).expect(200);
+  const ofGuest = sounds.filter((id) => !others.includes(id)).slice(0, 3);
+  const guest = randomUUID();
+  await sql`insert into private.guests_allowed default values on conflict (is_allowed) do nothing`;
+  await sql`insert into auth.users (id, is_anonymous) values (${guest}, true)`;
+  await sql`
+    insert into public.favorites (user_id, sound_id, created_at)
+    select ${guest}, id, now() - place * interval '1 day'
+    from unnest(${ofGuest}::uuid[]) with ordinality as given (id, place)`;
+  await sql`select public.adopt_guest(${guest}, ${user.id})`;
+  const rest =
+    await sql`select sound_id from public.favorites where user_id = ${user.id} and sound_id <> all (${others})`;
+  expect(rest).toEqual([{ sound_id: ofGuest[0] }]);
 });

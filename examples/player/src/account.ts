@@ -20,10 +20,11 @@ function next(title: string, ...content: Node[]) {
 }
 
 export async function signIn() {
-  const { sign_up } = await api.config();
-  const listen = async () => {
+  const { sign_up, guests } = await api.config();
+  const demo = { email: 'demo@example.com', password: 'demo-password' };
+  const listen = async (begin: () => Promise<unknown>) => {
     notify();
-    await api.auth.signIn({ email: 'demo@example.com', password: 'demo-password' });
+    await begin();
     const [{ data }] = await Promise.all([api.sounds.page({ limit: 20 }), ready]);
     if (data[0]) await play(data[0], data);
   };
@@ -46,7 +47,8 @@ export async function signIn() {
   const mail = button('Mail me a code', mailCode, { hidden: true });
   return [
     el('p', {}, 'Bowls, rain, breath, music.'),
-    button('Listen with the demo account', listen, { className: 'primary' }),
+    button('Listen with the demo account', () => listen(() => api.auth.signIn(demo)), { className: 'primary' }),
+    ...(guests ? [button('Listen without an account', () => listen(() => api.auth.continueAsGuest()))] : []),
     enter,
     mail,
     link('#/forgot', 'Forgot your password?'),
@@ -88,7 +90,18 @@ export function forgot() {
   return [form([email], 'Send a code', ask)];
 }
 
+/** Leads a guest to an account, which then gets what the guest did. */
+async function guestAccount() {
+  const { sign_up } = await api.config();
+  return [
+    el('p', {}, 'You listen without an account. With one, you keep your favorites and your history on every device.'),
+    ...(sign_up ? [link('#/signup', 'Create an account')] : []),
+    link('#/signin', 'Sign in'),
+  ];
+}
+
 export async function account() {
+  if ((await api.auth.user())?.isGuest) return guestAccount();
   const { email, full_name } = await api.me();
   const current: Field = { ...password, name: 'currentPassword', label: 'Current password' };
   const change = async ({ currentPassword = '', password = '' }) => {

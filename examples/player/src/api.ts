@@ -121,7 +121,7 @@ document.addEventListener('visibilitychange', () => {
   else void sync();
 });
 addEventListener('session', ({ detail: { type } }) => {
-  if (type === 'signedIn') ready = sync();
+  if (type === 'signedIn' || type === 'adopted') ready = sync();
   if (type !== 'signedOut') return;
   positions.clear();
   hasPremium = undefined;

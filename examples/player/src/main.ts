@@ -16,6 +16,12 @@ const withoutSession: Record<string, Screen> = {
   '#/signup': { title: 'Create an account', make: signUp, isNarrow: true },
   '#/forgot': { title: 'Forgot your password?', make: forgot, isNarrow: true },
 };
+/** Screens that lead a guest to an account. */
+const forGuests: Record<string, Screen> = {
+  '#/signin': { title: 'Sign in', make: signIn, isNarrow: true },
+  '#/signup': { title: 'Create an account', make: signUp, isNarrow: true },
+  '#/forgot': { title: 'Forgot your password?', make: forgot, isNarrow: true },
+};
 const forUsers: Record<string, Screen> = {
   '#/': { title: 'Listen', make: home },
   '#/browse': { title: 'Browse', make: browse },
@@ -31,8 +37,9 @@ const main = find('main');
 
 async function show() {
   const path = (location.hash.split('?')[0] || '#/').replace(/^(#\/sound)\/.+/, '$1');
-  const isSignedIn = (await api.auth.user()) !== null;
-  const screens = isSignedIn ? forUsers : withoutSession;
+  const user = await api.auth.user();
+  const isSignedIn = user !== null;
+  const screens = isSignedIn ? { ...(user.isGuest && forGuests), ...forUsers } : withoutSession;
   const { title, make, isNarrow } = screens[path] ?? (screens['#/'] as Screen);
   find('nav').hidden = !isSignedIn;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a'))
@@ -55,10 +62,11 @@ const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted
 
 addEventListener('session', ({ detail: event }) => {
   if (event.type === 'notStored') notify('This browser cannot store the sign-in. Sign in again after a reload.');
-  if (event.type === 'refreshed' || event.type === 'notStored') return;
+  if (event.type !== 'signedIn' && event.type !== 'signedOut') return;
   stop();
   // Keep a shared address, so that it is shown after sign-in.
-  if (event.type === 'signedOut' || location.hash in withoutSession) history.replaceState(null, '', '#/');
+  if (event.type === 'signedOut' || location.hash in { ...withoutSession, ...forGuests })
+    history.replaceState(null, '', '#/');
   if (event.type === 'signedOut') notify(partings[event.reason]);
   void show();
 });

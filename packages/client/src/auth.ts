@@ -1,8 +1,8 @@
 import { type CallOptions, signalOf } from './call.ts';
-import { SoundsError } from './error.ts';
+import { loaded } from './loaded.ts';
 import type { AppleCode } from './revoke-apple.ts';
 import type { DeviceSession } from './session.ts';
-import { type Accounts, createSignIn, passingSession } from './sign-in.ts';
+import { type Accounts, createSignIn, passingSession, type SignIn } from './sign-in.ts';
 import type { User } from './stored-session.ts';
 
 type Options = Omit<Accounts, 'recovery'> & {
@@ -26,22 +26,17 @@ export function createAuth(options: Options) {
     async user(): Promise<User | null> {
       return (await accounts.session.load())?.user ?? null;
     },
+
+    /** Lets people listen without an account. Returns the user of this device, or makes a guest if there is none. */
+    async continueAsGuest(options?: CallOptions): Promise<User> {
+      return (await loaded(import('./guests.ts'))).continueAsGuest(accounts, options);
+    },
+
     ...signIns,
     ...createPassword(accounts, signIns.signIn),
     ...createSignOut(accounts, options),
   };
 }
-
-/** Sends with a session. `mayBeDone` returns true if an attempt may have succeeded although its response was lost. */
-function repeating(sender: DeviceSession, userId?: string) {
-  let mayBeDone = false;
-  const onRepeat = ({ code }: SoundsError) => {
-    mayBeDone ||= code !== 'rate_limited';
-  };
-  return { api: sender.api({ userId, onRepeat }), mayBeDone: () => mayBeDone };
-}
-
-type SignIn = ReturnType<typeof createSignIn>['signIn'];
 
 function createPassword(accounts: Accounts, signIn: SignIn) {
   return {
@@ -50,25 +45,10 @@ function createPassword(accounts: Accounts, signIn: SignIn) {
      * because the service requires a sign-in within the last 15 minutes. Ends all other sessions.
      */
     async setPassword(
-      { password, currentPassword }: { password: string; currentPassword?: string | undefined },
+      passwords: { password: string; currentPassword?: string | undefined },
       options?: CallOptions,
     ): Promise<void> {
-      const { session, recovery } = accounts;
-      const email = (await session.load())?.user.email;
-      if (!recovery && currentPassword !== undefined && email)
-        await signIn({ email, password: currentPassword }, options);
-      const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
-      const { api, mayBeDone } = repeating(recovery ?? session);
-      try {
-        await api.POST('/auth/password', { body, ...signalOf(options) });
-      } catch (error) {
-        // `same_password` after a lost response means that the password was set.
-        if (!(mayBeDone() && error instanceof SoundsError && error.reason === 'same_password')) throw error;
-      }
-      const recovered = await recovery?.load();
-      if (!recovered) return;
-      accounts.recovery = null;
-      await session.begin(recovered);
+      await (await loaded(import('./own-account.ts'))).setPassword(accounts, signIn, passwords, options);
     },
   };
 }
@@ -101,22 +81,8 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
      * it first revokes the user's tokens at Apple, and deletes the account whatever comes of that.
      * @returns whether the tokens are revoked
      */
-    async deleteAccount(apple: AppleCode = {}, options?: CallOptions): Promise<{ appleRevoked: boolean }> {
-      const user = (await session.load())?.user;
-      // A separate module keeps apps without it small.
-      const revocation = apple.appleAuthorizationCode && (await import('./revoke-apple.ts').catch(() => null));
-      const appleRevoked = !!revocation && (await revocation.revokeApple(session, user?.id, apple, options));
-      const { api, mayBeDone } = repeating(session, user?.id);
-      try {
-        await api.DELETE('/me', signalOf(options));
-      } catch (error) {
-        // A 401 after a lost response means that the account was deleted, if its session has ended.
-        const isOver = (await session.load()) === null;
-        if (!(mayBeDone() && isOver && error instanceof SoundsError && error.code === 'unauthorized')) throw error;
-      }
-      await session.end('deleted');
-      if (user) await forget(user.id);
-      return { appleRevoked };
+    async deleteAccount(apple?: AppleCode, options?: CallOptions): Promise<{ appleRevoked: boolean }> {
+      return (await loaded(import('./own-account.ts'))).deleteAccount(accounts, forget, apple, options);
     },
   };
 }

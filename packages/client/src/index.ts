@@ -5,13 +5,13 @@ import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { createConfig } from './config.ts';
 import { type CurrentUser, createCurrentUser } from './current-user.ts';
 import { createDevices, type Devices } from './devices.ts';
-import { createCopy } from './entries.ts';
+import { createCopy, createEntries } from './entries.ts';
 import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
 import type { Wait } from './send.ts';
 import { createService } from './service.ts';
 import { createSession } from './session.ts';
 import { indexedDbStore, inPieces, memoryStore, orMemory, remembering, type Store, timed } from './store.ts';
-import { type SessionEvent, type User, watchOtherTabs } from './stored-session.ts';
+import { type Session, type SessionEvent, type User, watchOtherTabs } from './stored-session.ts';
 import { createUserData } from './user-data.ts';
 
 export { attachAudio } from './attach-audio.ts';
@@ -81,11 +81,13 @@ export function createSounds(options: Options) {
   const forgetCopies = (user: User) => data.forgetCopies(user).catch(() => {});
   const onSession = (event: SessionEvent) => {
     follow(event);
-    if (event.type === 'signedIn') data.send();
+    if (event.type === 'signedIn') send();
     if (event.type === 'signedOut') void forgetCopies(event.user);
     options.onSession?.(event);
   };
-  const session = createSession({ url, store, waiting, onSession, onLoad: found, onReplaced: forgetCopies });
+  const guests = createEntries<Session>(store, 'guests');
+  const hooks = { onSession, onLoad: found, guests, onReplaced: forgetCopies };
+  const session = createSession({ url, store, waiting, ...hooks });
   watchOtherTabs(session.load);
   const api = session.api();
   const { ask, restore, withCovers, coverUrl } = createConfig({ url, store, waiting });
@@ -101,11 +103,31 @@ export function createSounds(options: Options) {
     progressCopy: createCopy<ProgressEntry>(copies, 'progress'),
   };
   const data = createUserData(parts, copies);
-  browser.addEventListener?.('online', data.send);
-  data.send();
+  /** Has the user adopt the guests that were signed in on this device before. */
+  async function adopt() {
+    const user = (await session.load())?.user;
+    if (!user || Object.keys(await guests.read(user.id)).length === 0) return;
+    const { adoptGuests } = await import('./guests.ts');
+    await adoptGuests({ url, waiting, session, store, guests }, user.id);
+    onSession({ type: 'adopted', user });
+    data.refresh().catch(() => {});
+    data.send();
+  }
+
+  /** Sends what is unsent. What cannot be sent now stays in the store. */
+  function send() {
+    adopt().catch(() => {});
+    data.send();
+  }
+  const forget = async (userId: string) => {
+    await data.forget(userId);
+    await guests.forget(userId);
+  };
+  browser.addEventListener?.('online', send);
+  send();
 
   return {
-    auth: createAuth({ url, waiting, session, forget: data.forget, sendLast: data.sendLast }) as Auth,
+    auth: createAuth({ url, waiting, session, forget, sendLast: data.sendLast }) as Auth,
     session: currentUser as CurrentUser,
     devices: createDevices(api) as Devices,
     sounds: createCatalogue(api, withCovers) as Catalogue,

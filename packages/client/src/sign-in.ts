@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
 import { createSession, type DeviceSession, tokenlessClient } from './session.ts';
 import { memoryStore } from './store.ts';
-import { toSession, type User } from './stored-session.ts';
+import { toSession, type User, userOf } from './stored-session.ts';
 
 type Answer = Schema<'Session'>;
 
@@ -24,6 +24,8 @@ export interface Accounts {
 /** Creates a session in memory, for calls that are not made with the session of the device. */
 export const passingSession = ({ url, waiting }: Accounts) => createSession({ url, store: memoryStore(), waiting });
 
+export type SignIn = ReturnType<typeof createSignIn>['signIn'];
+
 export function createSignIn(accounts: Accounts) {
   const { url, waiting, session } = accounts;
   const tokenless = tokenlessClient(url, waiting);
@@ -32,8 +34,9 @@ export function createSignIn(accounts: Accounts) {
 
   async function begin(tokens: Answer): Promise<User> {
     accounts.recovery = null;
-    await session.begin(toSession(tokens, tokens.user));
-    return tokens.user;
+    const user = userOf(tokens.user);
+    await session.begin(toSession(tokens, user));
+    return user;
   }
 
   return {

@@ -1,11 +1,15 @@
 import { browser } from './browser.ts';
+import type { Entries } from './entries.ts';
 import { exclusively } from './lock.ts';
 import type { Schema } from './schema.ts';
 import type { Service } from './service.ts';
 import { readItem, type Store } from './store.ts';
 
 /** The user of a session. */
-export interface User extends Schema<'User'> {}
+export interface User extends Pick<Schema<'User'>, 'id' | 'email'> {
+  /** True for a guest, who listens without an account. */
+  isGuest?: boolean;
+}
 
 export type Tokens = Schema<'RefreshedSession'>;
 
@@ -19,6 +23,8 @@ export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_a
 /** A change of the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
+  /** What the user did as a guest is now in the account. Read the lists again. */
+  | { type: 'adopted'; user: User }
   /** The store could not write the session, which stays in memory. The next refresh tries again. */
   | { type: 'notStored'; user: User; error: unknown }
   /**
@@ -33,11 +39,20 @@ export interface StoredSessionOptions {
   onSession?: (event: SessionEvent) => void;
   /** Called with the user when the store has been read for the first time. */
   onLoad?: (user: User | null) => void;
+  /** Keeps the sessions of guests until the users who signed in have adopted them. */
+  guests?: Entries<Session>;
   /** Called with the former user when another one has signed in without a sign-out. */
   onReplaced?: (user: User) => void;
 }
 
 const key = 'sounds.session';
+
+/** Returns the user of a response. */
+export const userOf = ({ id, email, is_guest }: Schema<'User'>): User => ({
+  id,
+  email,
+  ...(is_guest && { isGuest: true }),
+});
 
 /** Makes a session from new tokens. Stores the deviation of the device's clock, which may be hours. */
 export function toSession({ access_token, refresh_token, expires_at, expires_in }: Tokens, user: User): Session {
@@ -108,7 +123,7 @@ function createItem(store: Store, service: Service, { tell, found, written }: Re
 export type StoredSession = ReturnType<typeof createStoredSession>;
 
 /** Reads and writes the session of this device, and reports its changes. */
-export function createStoredSession({ store, service, onReplaced, ...handlers }: StoredSessionOptions) {
+export function createStoredSession({ store, service, guests, onReplaced, ...handlers }: StoredSessionOptions) {
   const observer = createObserver(handlers);
   const { tell } = observer;
   const { load, save } = createItem(store, service, observer);
@@ -117,6 +132,10 @@ export function createStoredSession({ store, service, onReplaced, ...handlers }:
   const exchange = (session: Session | null) =>
     exclusively(key, async () => {
       const found = await load().catch(() => null);
+      if (session && !session.user.isGuest && found?.user.isGuest)
+        await guests?.update(session.user.id, (waiting) => {
+          waiting[found.user.id] = found;
+        });
       await save(session);
       return found;
     });

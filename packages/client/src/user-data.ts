@@ -32,6 +32,9 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
       offline: offline as Offline,
     },
 
+    /** Reads the copies of the user's lists anew. */
+    refresh,
+
     /** Sends what is unsent. Changes that cannot be sent stay in the store, and refusals are told by the next `flush`. */
     send() {
       for (const send of [sendFavorites, sendPlays, sendProgress]) send().catch(() => {});

@@ -1,0 +1,88 @@
+import { answer, type CallOptions, signalOf } from './call.ts';
+import { createEntries, type Entries } from './entries.ts';
+import type { SoundsError } from './error.ts';
+import { exclusively } from './lock.ts';
+import type { Waiting } from './send.ts';
+import { type DeviceSession, tokenlessClient } from './session.ts';
+import type { Store } from './store.ts';
+import { type Session, toSession, type User, userOf } from './stored-session.ts';
+
+interface Shared {
+  url: string;
+  waiting: Waiting;
+  session: DeviceSession;
+}
+
+interface Adopting extends Shared {
+  store: Store;
+  /** Sessions of guests that wait for their adoption, for each user. */
+  guests: Entries<Session>;
+}
+
+/** Outboxes that the client keeps for each user. */
+const outboxes = ['favorites', 'plays', 'progress'];
+
+/** Returns the user of this device, or makes a guest. Calls at the same time make one. */
+export const continueAsGuest = ({ url, waiting, session }: Shared, options?: CallOptions): Promise<User> =>
+  exclusively('sounds.guest', async () => {
+    const present = (await session.load())?.user;
+    if (present) return present;
+    const client = tokenlessClient(url, waiting, false);
+    const { data } = await answer(client.POST('/auth/guest', signalOf(options)));
+    const guest = toSession(data, userOf(data.user));
+    await session.begin(guest);
+    return guest.user;
+  });
+
+/** Has the user adopt the guests that wait for it. @throws SoundsError if one must wait longer, at the first */
+export const adoptGuests = (parts: Adopting, owner: string): Promise<void> =>
+  parts.guests.sending(owner, parts.waiting.timeLimitMs, async () => {
+    for (const [id, guest] of Object.entries(await parts.guests.read(owner))) {
+      await adopt(parts, owner, guest);
+      for (const name of outboxes) await moveUnsent(createEntries(parts.store, name), id, owner);
+      await parts.guests.update(owner, (waiting) => {
+        delete waiting[id];
+      });
+    }
+  });
+
+/** Adopts a guest. Succeeds also if that was done before, and the response was lost. */
+async function adopt(parts: Adopting, owner: string, guest: Session): Promise<void> {
+  const fresh = await refreshed(parts, owner, guest);
+  const body = { access_token: (fresh ?? guest).access_token };
+  try {
+    await parts.session.api({ userId: owner }).POST('/me/guest', { body });
+  } catch (error) {
+    const { reason } = error as SoundsError;
+    const isGone = reason === 'no_such_guest' || (fresh === null && reason === 'guest_token_invalid');
+    if (!isGone) throw error;
+  }
+}
+
+/** Stores and returns new tokens of a guest; null if its session is over. */
+async function refreshed({ url, waiting, guests }: Adopting, owner: string, guest: Session): Promise<Session | null> {
+  const client = tokenlessClient(url, waiting);
+  try {
+    const { data } = await answer(client.POST('/auth/refresh', { body: { refresh_token: guest.refresh_token } }));
+    const next = toSession(data, guest.user);
+    await guests.update(owner, (waiting) => {
+      waiting[guest.user.id] = next;
+    });
+    return next;
+  } catch (error) {
+    if ((error as SoundsError).reason === 'session_ended') return null;
+    throw error;
+  }
+}
+
+/** Lets unsent changes of a guest go on as those of the user. Of two positions, the newer one stays. */
+async function moveUnsent(outbox: Entries<{ updated_at?: string }>, guest: string, owner: string): Promise<void> {
+  const unsent = await outbox.read(guest);
+  await outbox.update(owner, (own) => {
+    for (const [key, change] of Object.entries(unsent)) {
+      const present = own[key];
+      if (present === undefined || (change.updated_at ?? '') > (present.updated_at ?? '')) own[key] = change;
+    }
+  });
+  await outbox.forget(guest);
+}

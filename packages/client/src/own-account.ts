@@ -1,0 +1,60 @@
+import { type CallOptions, signalOf } from './call.ts';
+import type { SoundsError } from './error.ts';
+import { type AppleCode, revokeApple } from './revoke-apple.ts';
+import type { DeviceSession } from './session.ts';
+import type { Accounts, SignIn } from './sign-in.ts';
+
+/** Sends with a session. `mayBeDone` returns true if an attempt may have succeeded although its response was lost. */
+function repeating(sender: DeviceSession, userId?: string) {
+  let mayBeDone = false;
+  const onRepeat = ({ code }: SoundsError) => {
+    mayBeDone ||= code !== 'rate_limited';
+  };
+  return { api: sender.api({ userId, onRepeat }), mayBeDone: () => mayBeDone };
+}
+
+/** Sets a new password, as `auth.setPassword` says. */
+export async function setPassword(
+  accounts: Accounts,
+  signIn: SignIn,
+  { password, currentPassword }: { password: string; currentPassword?: string | undefined },
+  options?: CallOptions,
+): Promise<void> {
+  const { session, recovery } = accounts;
+  const email = (await session.load())?.user.email;
+  if (!recovery && currentPassword !== undefined && email) await signIn({ email, password: currentPassword }, options);
+  const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
+  const { api, mayBeDone } = repeating(recovery ?? session);
+  try {
+    await api.POST('/auth/password', { body, ...signalOf(options) });
+  } catch (error) {
+    // `same_password` after a lost response means that the password was set.
+    if (!(mayBeDone() && (error as SoundsError).reason === 'same_password')) throw error;
+  }
+  const recovered = await recovery?.load();
+  if (!recovered) return;
+  accounts.recovery = null;
+  await session.begin(recovered);
+}
+
+/** Deletes the account, as `auth.deleteAccount` says. @param forget removes what belongs to the user from the store */
+export async function deleteAccount(
+  { session }: Accounts,
+  forget: (userId: string) => Promise<void>,
+  apple: AppleCode = {},
+  options?: CallOptions,
+): Promise<{ appleRevoked: boolean }> {
+  const user = (await session.load())?.user;
+  const appleRevoked = !!apple.appleAuthorizationCode && (await revokeApple(session, user?.id, apple, options));
+  const { api, mayBeDone } = repeating(session, user?.id);
+  try {
+    await api.DELETE('/me', signalOf(options));
+  } catch (error) {
+    // A 401 after a lost response means that the account was deleted, if its session has ended.
+    const isOver = (await session.load()) === null;
+    if (!(mayBeDone() && isOver && (error as SoundsError).code === 'unauthorized')) throw error;
+  }
+  await session.end('deleted');
+  if (user) await forget(user.id);
+  return { appleRevoked };
+}

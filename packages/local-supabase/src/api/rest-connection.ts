@@ -109,7 +109,9 @@ export class RestConnection extends PostgresConnection {
     try {
       const ended = this.#requests.driver.begin((driver) => {
         hasBegun = true;
-        const reserved = Object.assign(driver, { release() {} });
+        // Prepares statements as PostgREST does, because planning them again takes most of the time of a request.
+        const unsafe = (query: string, parameters?: never[]) => driver.unsafe(query, parameters, { prepare: true });
+        const reserved = { ...driver, unsafe, release() {} };
         const postgres = () => ({ reserve: () => Promise.resolve(reserved), end: () => Promise.resolve() });
         return run(new Kysely({ dialect: new PostgresJSDialect({ postgres }) })).catch((error) => {
           if (!isOfClosedConnection(error)) throw error;

@@ -1,3 +1,0 @@
-import { testPlans } from './plans.ts';
-
-testPlans('on PostgreSQL 17');

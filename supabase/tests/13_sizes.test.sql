@@ -1,6 +1,6 @@
 -- Limits of lists and texts that users send to the data API without the gateway.
 begin;
-select plan(9);
+select plan(6);
 
 select bag_eq(
   $$ select proname || '.' || argument
@@ -34,29 +34,9 @@ $$;
 select is(pg_temp.files_of_sound_after(49), 1::bigint, 'list_sound_files reads the first 50 of 100,000 ids');
 select is(pg_temp.files_of_sound_after(50), 0::bigint, 'list_sound_files ignores the 51st of 100,000 ids');
 
-insert into public.sounds (title) select 'Many' from generate_series(1, 5001);
-insert into public.favorites (user_id, sound_id)
-  select 'a0000000-0000-4000-8000-000000000000', id from public.sounds where title = 'Many' limit 5000;
-select throws_ok(
-  $$ insert into public.favorites (user_id, sound_id)
-     select 'a0000000-0000-4000-8000-000000000000', id from public.sounds where title = repeat('t', 100) $$,
-  '23514', 'A user has at most 5,000 favorites.',
-  'not even an administrator can give a user more than 5,000 favorites'
-);
-select lives_ok(
-  $$ insert into public.favorites (user_id, sound_id)
-     select 'b0000000-0000-4000-8000-000000000000', id from public.sounds where title = repeat('t', 100) $$,
-  'favorites of one user do not count for another'
-);
-select lives_ok(
-  $$ insert into public.favorites (user_id, sound_id)
-     select user_id, sound_id from public.favorites where user_id = 'a0000000-0000-4000-8000-000000000000'
-     on conflict do nothing $$,
-  'adding existing favorites again does not exceed the limit'
-);
-
+insert into public.sounds (title) select 'Many' from generate_series(1, 101);
 insert into public.history (user_id, sound_id, plays, last_played_at)
-  select 'a0000000-0000-4000-8000-000000000000', id, 1, now() from public.sounds where title = 'Many' limit 101;
+  select 'a0000000-0000-4000-8000-000000000000', id, 1, now() from public.sounds where title = 'Many';
 set local role authenticated;
 set local request.jwt.claims to '{"sub": "a0000000-0000-4000-8000-000000000000", "role": "authenticated"}';
 select results_eq(

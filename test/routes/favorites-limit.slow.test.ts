@@ -21,6 +21,9 @@ test('a user can have at most 5,000 favorites, added at once or adopted from a g
   expect(rejected[0]?.headers['x-error-reason']).toBe('too_many_favorites');
   await add(sounds[0]).expect(201); // is already a favorite
   await add(randomUUID()).expect(404);
+  const oneMore = sql`insert into public.favorites (user_id, sound_id) select ${user.id}, id
+    from unnest(${sounds}::uuid[]) as id on conflict do nothing`;
+  await expect(oneMore).rejects.toMatchObject({ code: '23514', message: 'A user has at most 5,000 favorites.' });
   const { body, headers } = await app.get('/favorites');
   expect(body.data).toHaveLength(5000);
   await app

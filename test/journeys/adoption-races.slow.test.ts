@@ -25,7 +25,7 @@ test('200 adoptions beside writes of guest and owner lose nothing and count noth
   );
 
   /** Calls a function as this user. Returns false if the account is gone, which apps get as a 401. */
-  async function callAs(user: string, name: string, argument: string): Promise<boolean> {
+  async function callAs(user: string, name: string, argument: string | postgres.Parameter): Promise<boolean> {
     const claims = JSON.stringify({ sub: user, role: 'authenticated' });
     try {
       await pool.begin(async (call) => {
@@ -53,8 +53,8 @@ test('200 adoptions beside writes of guest and owner lose nothing and count noth
   async function write(user: string, sent: Sent, step: number): Promise<void> {
     const sound = sounds[step % sounds.length] as string;
     const updated_at = time(step);
-    const entries = JSON.stringify([{ sound_id: sound, position_sec: step, updated_at }]);
-    if (step % 3 === 0) sent.plays += Number(await play(user, sound));
+    const entries = pool.json([{ sound_id: sound, position_sec: step, updated_at }]);
+    if (step % 3 === 0 && (await play(user, sound))) sent.plays++;
     if (step % 3 === 1 && (await callAs(user, 'add_favorite', sound))) sent.liked.add(sound);
     if (step % 3 !== 2 || !(await callAs(user, 'save_progress', entries))) return;
     if (updated_at > (sent.newestPosition.get(sound) ?? '')) sent.newestPosition.set(sound, updated_at);

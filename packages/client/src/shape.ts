@@ -3,6 +3,7 @@ export type IsAnswer = (body: unknown) => boolean;
 
 interface Data {
   ok?: unknown;
+  adopted?: unknown;
   access_token?: unknown;
   refresh_token?: unknown;
   user?: unknown;
@@ -11,7 +12,7 @@ interface Data {
 const lists =
   /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions)|POST .(plays|sounds.files)|PUT .progress)$/;
 const changes = /^(DELETE|POST .(favorites|me.apple.revocation|auth.(signout|recover|resend|password))$)/;
-const signIns = /^POST .auth.(signin|oauth|verify)/;
+const signIns = /^POST .auth.(signin|guest|oauth|verify)/;
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -29,6 +30,7 @@ export function isAnswerTo(operation: string, body: unknown): boolean {
   if (changes.test(operation)) return data.ok === true;
   const hasTokens = typeof data.refresh_token === 'string' && typeof data.access_token === 'string';
   if (signIns.test(operation)) return hasTokens && isObject(data.user);
+  if (operation === 'POST /me/guest') return data.adopted === true;
   if (operation === 'POST /auth/signup') return isObject(data.user);
   return operation !== 'POST /auth/refresh' || hasTokens;
 }

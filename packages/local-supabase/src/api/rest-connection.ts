@@ -91,8 +91,7 @@ export class RestConnection extends PostgresConnection {
         return result;
       });
     } catch (error) {
-      const { role, 'request.path': path } = settings;
-      const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, role, path) : error;
+      const rejected = request && isDatabaseError(error) ? mapDatabaseError(error, settings.role) : error;
       if (rejected instanceof HTTPException) return rejected.getResponse() as T;
       throw error;
     }
@@ -130,25 +129,15 @@ export class RestConnection extends PostgresConnection {
     }
   }
 
-  /** Lets Postgres parse the values of written rows, as PostgREST does, and adds missing values. */
+  /** Lets Postgres parse the values of written rows, as PostgREST does. */
   override async onPostgrestAST(ast: AnyAST): Promise<AnyAST> {
     const known = await super.onPostgrestAST(ast);
-    const { from, schema = 'public', values, where = {}, $meta: { columns, ...meta } = {} } = known;
+    const { from, schema = 'public', values, $meta: { columns, ...meta } = {} } = known;
     if (!from || !values) return known;
-    const absent = meta.missing === 'default' ? sql`default` : null;
-    const all = (await this.introspect({ useCache: true })).columns;
-    const [first] = all.filter((one) => one.table === from && one.schema === schema);
-    // Keep the key of a PUT, because Lite compares it with the key in the address.
-    const keys = known.type === 'put' ? Object.keys(where) : [];
     const row = (given: object) => {
       const read = (name: string) =>
-        keys.includes(name)
-          ? given[name as keyof object]
-          : sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
-      const names = columns ?? Object.keys(given);
-      // Name one column, because an insert of defaults needs at least one.
-      if (names.length === 0) return { [first?.name ?? '']: sql`default` };
-      return Object.fromEntries(names.map((name) => [name, name in given ? read(name) : absent]));
+        sql`(json_populate_record(null::${sql.table(`${schema}.${from}`)}, ${JSON.stringify(given)}::text::json)).${sql.ref(name)}`;
+      return Object.fromEntries((columns ?? Object.keys(given)).map((name) => [name, read(name)]));
     };
     return { ...known, $meta: meta, values: Array.isArray(values) ? values.map(row) : row(values) };
   }

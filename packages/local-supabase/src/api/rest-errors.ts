@@ -40,41 +40,16 @@ const statusByClass = new Map(
   }).flatMap(([status, codes]) => codes.split(' ').map((code) => [code, Number(status)])),
 );
 
-/**
- * Creates PostgREST's response to a database error.
- * @param role role of the caller
- * @param path path of the request, such as `/sounds`
- */
-export function mapDatabaseError(error: PostgresError, role: string, path: string): HTTPException {
+/** Creates PostgREST's response to a database error. @param role role of the caller */
+export function mapDatabaseError(error: PostgresError, role: string): HTTPException {
   const { code, message, detail: details, hint } = error;
   if (isLostConnection(error)) return lostConnection();
   if (unreachableCodes.test(code)) return restError(503, 'PGRST000', 'Database connection error.');
-  if (code === 'PGRST') return raisedWhole(error);
   let status = statusByClass.get(code) ?? statusByClass.get(code.slice(0, 2)) ?? 400;
   if (code === '42501') status = role === 'anon' ? 401 : 403;
   if (code === '22023' && /^role .* does not exist$/s.test(message)) status = 401;
-  // The code `PTxyz` sets the status. A Response only supports 200 to 599.
-  if (code.startsWith('PT')) status = /^PT[2-5]\d\d$/.test(code) ? Number(code.slice(2)) : 500;
-  const isOwn = code === '42703' && !error.where;
-  const named = isOwn ? message.replace(/^column "(.*)" /, `column ${sourceOf(error, path)}.$1 `) : message;
-  return restError(status, code, named, { details, hint });
-}
-
-/** Creates the response that `raise sqlstate 'PGRST'` specifies as JSON. */
-function raisedWhole({ message, detail }: PostgresError): HTTPException {
-  try {
-    const { status, headers } = JSON.parse(detail ?? '');
-    const { code, message: told, ...more } = JSON.parse(message);
-    return restError(status, code, told, { ...more, headers });
-  } catch {
-    return restError(500, 'PGRST121', `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`);
-  }
-}
-
-/** Returns PostgREST's prefix for a column: its table, or for a function `pgrst_call` or `record`. */
-function sourceOf({ query, position }: PostgresError, path: string): string {
-  if (!path.startsWith('/rpc/')) return path.slice(1);
-  return Number(position) < query.indexOf(' from ') ? 'pgrst_call' : 'record';
+  if (/^PT\d{3}$/.test(code)) status = Number(code.slice(2));
+  return restError(status, code, message, { details, hint });
 }
 
 interface More {

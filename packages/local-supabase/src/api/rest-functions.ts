@@ -11,7 +11,7 @@ const filterValue =
   /^(not|(eq|[gl]te?|i?(like|match))(\((any|all)\))?|neq|cs|cd|ov|s[lr]|nx[rl]|adj|in|is(distinct)?|(pl|ph|w)?fts(\([^)]*\))?)\./;
 
 /**
- * Calls a function as PostgREST does, so that Postgres parses the arguments and serializes the result.
+ * Calls a function with one value as PostgREST does, so that Postgres parses the arguments and serializes the result.
  * @param path path of the request, such as `/rpc/get_sound`
  * @returns undefined if Lite has to handle the request
  */
@@ -20,19 +20,17 @@ export async function callFunction(
   request: Request,
   path: string,
 ): Promise<Response | undefined> {
-  const name = /^\/rpc\/([^/]+)$/.exec(decodeURIComponent(path))?.[1];
+  const name = /^\/rpc\/([^/]+)$/.exec(path)?.[1];
   const { searchParams } = new URL(request.url);
   if (name === undefined || !isPlain(request, searchParams)) return undefined;
-  const { method } = request;
-  const isRead = method !== 'POST';
+  const isRead = request.method === 'GET';
   const [json, names] = isRead ? fromQuery(searchParams) : fromBody(await request.clone().text());
   const { functions = [] } = await connection.introspect({ useCache: true });
   const fitting = functions.filter(
-    ({ schema, name: own, arg_names, arg_types, arg_defaults, has_variadic }) =>
+    ({ schema, name: own, arg_names, arg_defaults, has_out_args, return_is_setof, return_type }) =>
       schema === 'public' &&
       own === name &&
-      !has_variadic &&
-      arg_names.length === arg_types.length &&
+      !(has_out_args || return_is_setof || return_type === 'void') &&
       arg_names.slice(0, arg_names.length - arg_defaults).every((arg) => names.includes(arg)) &&
       names.every((arg) => arg_names.includes(arg)),
   );
@@ -40,35 +38,17 @@ export async function callFunction(
   if (!called || fitting.length > 1) return undefined;
   const query = CompiledQuery.raw(statementOf(called, names, isRead), [json]);
   const run = async (db: Database) => {
-    const [answer] = (await db.executeQuery<Answer>(query)).rows as [Answer];
-    return responseOf(answer, called.return_type === 'void', method === 'HEAD');
+    const [answer] = (await db.executeQuery<{ body: string }>(query)).rows as [{ body: string }];
+    return new Response(answer.body, { headers: { 'Content-Type': 'application/json; charset=utf-8' } });
   };
-  return connection.withContext(undefined, run, { rpc: { method, path, readOnly: isRead } });
-}
-
-interface Answer {
-  body: string;
-  count: number;
-  status: string | null;
-  headers: string | null;
-}
-
-function responseOf({ body, count, status, headers }: Answer, isVoid: boolean, isHead: boolean): Response {
-  return new Response(isVoid || isHead ? null : body, {
-    status: Number(status || (isVoid ? 204 : 200)),
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Range': `${count === 0 ? '*' : `0-${count - 1}`}/*`,
-      ...Object.assign({}, ...JSON.parse(headers || '[]')),
-    },
-  });
+  return connection.withContext(undefined, run, { rpc: { method: request.method, path, readOnly: isRead } });
 }
 
 function isPlain({ method, headers }: Request, query: URLSearchParams): boolean {
   const isShaped = [...query].some(([name, value]) => shapingParameter.test(name) || filterValue.test(value));
   const profile = headers.get(method === 'POST' ? 'content-profile' : 'accept-profile') ?? 'public';
   return (
-    (method === 'POST' ? query.size === 0 : /^(GET|HEAD)$/.test(method) && !isShaped) &&
+    (method === 'POST' ? query.size === 0 : method === 'GET' && !isShaped) &&
     /^(application\/json|$)/.test(headers.get('content-type') ?? '') &&
     /^(\*\/\*|application\/json|$)/.test(headers.get('accept') ?? '') &&
     !headers.has('range') &&
@@ -77,26 +57,19 @@ function isPlain({ method, headers }: Request, query: URLSearchParams): boolean 
   );
 }
 
-/** Returns the arguments as a JSON object of texts, cut at the first NUL like C strings, and their names. */
+/** Returns the arguments as a JSON object of texts, and their names. */
 function fromQuery(query: URLSearchParams): [json: string, names: string[]] {
-  const texts = Object.fromEntries([...query].map(([name, value]) => [name, value.replace(/\0.*/s, '')]));
+  const texts = Object.fromEntries(query);
   return [JSON.stringify(texts), Object.keys(texts)];
 }
 
-/** Returns the arguments as sent, which are a JSON object or the first item of an array, and their names. */
+/** Returns the arguments as sent, and their names. */
 function fromBody(text: string): [json: string, names: string[]] {
-  let body: unknown;
   try {
-    body = JSON.parse(text || '{}');
+    return [text || '{}', Object.keys(JSON.parse(text || '{}'))];
   } catch {
     throw restError(400, 'PGRST102', 'Empty or invalid json');
   }
-  const rows = Array.isArray(body) ? body : [typeof body === 'object' && body ? body : {}];
-  const keys = (row: unknown) => (typeof row === 'object' && row && !Array.isArray(row) ? Object.keys(row) : null);
-  const names = keys(rows[0] ?? {});
-  if (!names || rows.some((row) => String(keys(row)?.sort() ?? '[]') !== String(names.toSorted())))
-    throw restError(400, 'PGRST102', 'All object keys must match');
-  return [text, names];
 }
 
 type SqlFunction = NonNullable<Awaited<ReturnType<RestConnection['introspect']>>['functions']>[number];
@@ -105,27 +78,14 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** Returns SQL that calls a function with the arguments in `$1` and writes its result as JSON. */
 function statementOf(called: SqlFunction, names: string[], areTexts: boolean): string {
-  const { arg_names, arg_types, return_is_setof, return_type, return_typtype } = called;
-  const args = arg_names
-    // Make bit and character varying, because their default length is 1.
-    .map((arg, i) => ({
-      arg,
-      name: quoted(arg),
-      type: arg_types[i]?.replace(/^(bit|character)\b(?! v)/, '$1 varying') ?? '',
-    }))
+  const args = called.arg_names
+    .map((arg, i) => ({ arg, name: quoted(arg), type: called.arg_types[i] ?? '' }))
     .filter(({ arg }) => names.includes(arg));
-  // Declare JSON arguments as text, because they are JSON strings here.
+  // Declare JSON arguments of a GET as text, because they are JSON strings here.
   const columns = args.map(({ name, type }) => `${name} ${areTexts && /^jsonb?$/.test(type) ? 'text' : type}`);
-  const given = `json_to_record(case json_typeof(sent) when 'array' then sent -> 0 else sent end) as given (${columns})`;
-  const source = `(select nullif($1::text, '')::json as sent) as request${args.length > 0 ? `, ${given}` : ''}`;
+  const given = args.length > 0 ? ` from json_to_record($1::text::json) as given (${columns})` : '';
   const call = `public.${quoted(called.name)}(${args.map(({ name, type }) => `${name} => given.${name}::${type}`)})`;
-  const isRow = called.has_out_args || return_typtype === 'c' || return_type === 'record';
-  const rows = isRow
-    ? `select returned.* from ${source}, ${call} as returned`
-    : `select ${call} as value from ${source}`;
-  const all = `json_agg(pgrst_row${isRow ? '' : '.value'})`;
-  return `
-    select (${return_is_setof ? `coalesce(${all}, '[]')` : `coalesce(${all} -> 0, 'null')`})::text as body, count(*)::int,
-      current_setting('response.status', true) as status, current_setting('response.headers', true) as headers
-    from (${rows} limit ${maxRows}) as pgrst_row`;
+  // Read $1 also without arguments, because the driver sends it.
+  return `select coalesce(to_json(called.value), 'null')::text as body
+    from (select ${call} as value, $1::text as sent${given}) as called`;
 }

@@ -21,27 +21,18 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
   const claims = await verified(token[1] ?? '');
   for (const [name, isWrong, message] of timeClaims) {
     const time = claims[name];
-    if (typeof (time ?? 0) !== 'number') throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
-    // PostgREST reads a time with a fraction as 0.
-    const seconds = Number.isInteger(time) ? Number(time) : 0;
-    if (time != null && isWrong(seconds, Math.floor(Date.now() / 1000))) throw invalidToken('PGRST303', message);
+    if (time != null && isWrong(Number(time), Math.floor(Date.now() / 1000))) throw invalidToken('PGRST303', message);
   }
-  if (![claims['aud'] ?? ''].flat().every((one) => typeof one === 'string'))
-    throw invalidToken('PGRST303', "The JWT 'aud' claim must be a string or an array of strings");
   const { role = 'anon' } = claims;
   return { ...claims, role: typeof role === 'string' ? role : JSON.stringify(role) };
 }
 
 const timeClaims: [string, (time: number, now: number) => boolean, string][] = [
   ['exp', (time, now) => time < now - leewaySeconds, 'JWT expired'],
-  ['nbf', (time, now) => time > now + leewaySeconds, 'JWT not yet valid'],
   ['iat', (time, now) => time > now + leewaySeconds, 'JWT issued at future'],
 ];
 
 async function verified(token: string): Promise<Record<string, unknown>> {
-  const parts = token.split('.').length;
-  if (token === '') throw invalidToken('PGRST301', 'Empty JWT is sent in Authorization header');
-  if (parts !== 3) throw invalidToken('PGRST301', `Expected 3 parts in JWT; got ${parts}`);
   const { payload } = await compactVerify(token, verifyingKey).catch(() => {
     const details = 'None of the keys was able to decode the JWT';
     throw invalidToken('PGRST301', 'No suitable key or wrong key type', details);

@@ -1,6 +1,5 @@
 import type { HonoContext } from '@supabase/lite';
 import type { MiddlewareHandler } from 'hono';
-import { getCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
 import { isStudio } from './access.ts';
 import { type RestConnection, requestSettings } from './rest-connection.ts';
@@ -11,22 +10,16 @@ import { claimsOf } from './rest-tokens.ts';
 export const restRequests =
   (connection: RestConnection): MiddlewareHandler<HonoContext> =>
   async (c, next) => {
-    const { method, raw } = c.req;
+    const { raw } = c.req;
     if (!c.req.path.startsWith('/rest/v1/')) return next();
-    if (method === 'OPTIONS' && c.req.header('access-control-request-method')) return c.body(null, 200);
     const path = c.req.path.slice('/rest/v1'.length);
     c.set('ignoreAuthorization', true);
     try {
-      // Reject malformed UTF-8, but accept a percent sign that encodes nothing.
-      decodeURIComponent(raw.url.replace(/%(?![\da-f]{2})/gi, ''));
       const claims = isStudio(raw) ? { role: 'service_role' } : await claimsOf(raw.headers);
       const settings = {
         role: claims.role,
         'request.jwt.claims': JSON.stringify(claims),
-        'request.method': method,
         'request.path': path,
-        'request.headers': JSON.stringify(Object.fromEntries(raw.headers)),
-        'request.cookies': JSON.stringify(getCookie(c)),
       };
       await requestSettings.run(settings, async () => {
         const answer = await callFunction(connection, raw, path);
@@ -34,7 +27,6 @@ export const restRequests =
         else await next();
       });
     } catch (error) {
-      if (error instanceof URIError) return c.text('Something went wrong', 500);
       if (!(error instanceof HTTPException)) throw error;
       c.res = error.getResponse();
     }

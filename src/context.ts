@@ -35,7 +35,7 @@ export interface Context {
   readonly trustedClients: TrustedClients;
   /** Hashes of API keys with which a request succeeded within the last hour. */
   readonly activeKeys: LRUCache<string, true>;
-  /** `draining` is true once the shutdown has begun. */
+  /** State of the process. `draining` becomes true when the shutdown begins. */
   readonly lifecycle: { draining: boolean };
   /** Returns the caller of an access token. @throws ApiError unauthorized, or server_error without the project's keys */
   verify(token: string): Promise<UserCaller>;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
-/** Hosts of the dashboard, whose addresses name the project, and the address of a project. */
+/** Matches a page of the dashboard, and captures the id of the project. */
 const dashboard = /^https?:\/\/(?:app\.)?supabase\.(?:com|io)\/(?:dashboard\/)?project\/([a-z0-9]+)/i;
+
+/** Matches the address of a hosted project. */
 const project = /^https:\/\/[a-z0-9-]+\.supabase\.co$/;
 
 /** Returns why a value is not the address of a project, without repeating the value, which may have a password. */

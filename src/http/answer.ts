@@ -23,7 +23,7 @@ function sendJson(json: Json, req: Request, res: Response) {
 
 /** Streams the JSON of `data`. */
 async function sendData(json: Readable, res: Response) {
-  let takenBytes = minBytesInWindow; // the first window never disconnects
+  let takenBytes = minBytesInWindow; // so that the first window never disconnects
   const pace = setInterval(() => {
     if (takenBytes < minBytesInWindow) res.destroy();
     takenBytes = 0;
@@ -72,7 +72,7 @@ function handle(endpoint: Endpoint, context: Context, req: Request, res: Respons
 async function sendUncached(endpoint: Endpoint, context: Context, req: Request, res: Response) {
   const { refusal } = res.locals;
   const payload = await handle(endpoint, context, req, res).catch((error: unknown) => {
-    throw refusal ?? error; // the 429 of all other clients, because an error would reveal that the account trusts this one
+    throw refusal ?? error; // the 429 of all clients, because another error would reveal the trust of the account
   });
   if (endpoint.limits) res.locals.payload = payload as { data?: object };
   if (endpoint.download !== undefined) res.attachment(endpoint.download);

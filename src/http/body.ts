@@ -16,7 +16,7 @@ const normalizeEncoding: RequestHandler = ({ headers }, _res, next) => {
   next();
 };
 
-/** Rejects text that is not UTF-8, because decoding would replace its bytes, so that different passwords become equal. */
+/** Rejects text that is not UTF-8, because decoding replaces its bytes, so different passwords would become equal. */
 function rejectOtherThanUtf8(_req: IncomingMessage, _res: ServerResponse, bytes: Buffer, charset: string) {
   if (charset === 'utf-8' && !isUtf8(bytes)) throw new Error('The body is not valid UTF-8');
 }

@@ -57,7 +57,8 @@ function createCounters(name: string, row: Limit, { redis, activeKeys }: Parts) 
 /** Creates the middleware of a limit that counts at the start of a request, here and in Redis while it is up. */
 function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[] {
   const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
-  const pending = lruCache<number>(10_000); // attempts whose results are not known yet
+  /** Number of attempts whose results are not known yet, by their keys. */
+  const pending = lruCache<number>(10_000);
   const { counters, isExempt } = createCounters(name, row, parts);
   const middleware = counters.map(({ info: requestPropertyName, store, skip }) =>
     rateLimit({

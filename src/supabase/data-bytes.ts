@@ -57,7 +57,7 @@ export function createDataBytes({ supabase, secrets }: Config, { stream }: Upstr
     const key = asService || viaKey ? secrets.supabaseSecretKey : supabase.publishableKey;
     const token = asService || caller?.via !== 'jwt' ? key : caller.token;
     const headers = { 'Content-Type': 'application/json', apikey: key, Authorization: `Bearer ${token}` };
-    // The primary also verifies API keys, because a replica may not know yet that one was revoked.
+    // POST reaches only the primary, because a replica may not know yet that a key was revoked.
     if (viaKey) {
       const body = JSON.stringify({ key_hash: caller.keyHash, operation: name, arguments: args });
       return { path: '/rest/v1/rpc/as_api_key', init: { method: 'POST', headers, body } };

@@ -42,7 +42,7 @@ comment on view admin.unused_files is
   'Files that no sound uses, not even a hidden one or one in the trash, with their small versions. Delete them as in '
   'docs/admin.md.';
 
--- The views below have the columns of admin.catalogue_problems.
+-- Each of the next views finds one kind of problem. admin.catalogue_problems unites them.
 
 create view private.sound_problems with (security_invoker = true) as
   select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
@@ -421,7 +421,7 @@ comment on function admin.schedule_activation is
   'Sets is_active of a sound or section (kind) at a moment within 364 days, unless it is in the trash then. Returns '
   'the job, named by the id.';
 
--- Leaves out rows that are in this state already.
+-- Schedules the activation of the given rows, which are not in this state yet.
 create function private.schedule_named(kind text, name text, ids uuid[], is_active boolean, moment text)
 returns table (job text, due_in_utc text, due_there text) language plpgsql volatile set search_path = '' as $$
 begin

@@ -97,7 +97,7 @@ export async function catchUp() {
     caughtUpAt = Date.now();
     await readPositions();
   } catch {
-    // Without them, the sound plays where this device knows the user to be.
+    // The sound starts at the newest position that this device has.
   }
 }
 

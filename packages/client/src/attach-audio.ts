@@ -25,7 +25,7 @@ export function attachAudio(
   const reporter = progress && createReporter(element, audio.id, progress);
   let current: Audio | null = audio;
   let isRenewing = false;
-  /** Becomes true when the address plays. One that fails before is not renewed, because the next would also fail. */
+  /** True once the address has played. One that never played is not renewed, because the next would fail, too. */
   let hasPlayed = false;
   /** Position at which playback continues with the next address. */
   let position = 0;

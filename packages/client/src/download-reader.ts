@@ -6,7 +6,7 @@ import { pause, throwIfAborted } from './wait.ts';
 /** Bounds of the number of bytes in one request. */
 const [leastPartBytes, mostPartBytes] = [50_000, 1_000_000];
 
-/** Bounds of the time that a request should take, so that little is lost when the network or the app ends. */
+/** Time within which a request should end, so that little is lost with it: parts grow below, and shrink above. */
 const [quickMs, slowMs] = [5_000, 20_000];
 
 /** Pauses before a part is requested again. */

@@ -1,4 +1,4 @@
-/** Length of the window in which the service counts requests. */
+/** Longest pause of a background request, which is the window in which the service counts requests. */
 const longestPauseMs = 60_000;
 
 /** Clock of the service and number of requests left, as in its last response. */

@@ -9,9 +9,9 @@ import { loudnessOfParts, silenceLufs } from './loudness.ts';
 import { readPeaks, waveformOf } from './waveform.ts';
 
 /**
- * Measures loudness and peak of the audio as it is, and decodes samples for length and waveform. Keeps all channels,
- * because opposite ones cancel each other in mono. Measures mono as it sounds on two speakers, which is 3 LU louder.
- * Numbers samples anew, because times of joined recordings run back.
+ * Filters of ffmpeg. One output is measured as it is, for loudness and peak; the other is decoded, for length and
+ * waveform. All channels are kept, because opposite ones cancel each other in mono. Mono counts as on two speakers,
+ * which is 3 LU louder. `asetpts` numbers samples anew, because times of joined recordings run back.
  */
 const filters = `[0:a:0]asplit[whole][copy];[whole]ebur128=peak=true:dualmono=true:framelog=verbose[loudness];\
 [copy]asetpts=N/SR/TB,aformat=sample_rates=16000:sample_fmts=s16[samples]`;
@@ -21,7 +21,7 @@ const outputs =
 /** Longest recording in seconds, as the table requires. */
 const maxLength = 24 * 60 * 60;
 
-/** Highest number of channels, which FLAC, Opus and 7.1 have. Releases of ffmpeg differ in what they know beyond. */
+/** Maximum number of channels: that of FLAC, Opus and 7.1. Releases of ffmpeg differ about layouts with more. */
 const maxChannels = 8;
 
 const queue = new PQueue({ concurrency: 2 });

@@ -36,7 +36,7 @@ export const linesOf = (kind: Line[0], problems: Problem[]) =>
 
 /**
  * Shows a progress bar in a terminal.
- * @param fields shown after the percentage: fields of cli-progress, `rate` in bytes, and the given values
+ * @param fields text after the percentage, in which `{rate}` and the names of `values` stand for their values
  */
 export function showBar(total: number, fields: string, values: object = {}) {
   const startedMs = performance.now();

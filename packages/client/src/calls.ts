@@ -34,12 +34,13 @@ export function createCalls(url: string, { api, session, withCovers }: Pick<Part
     /**
      * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
      * @param path path below the URL of the service, such as `/sounds`
+     * @param sender `userId` of the user as whom it is sent. Rejects if another user is signed in
      * @returns a response of status 2xx, or 304 if you send `If-None-Match`
      * @throws SoundsError for every other response
      */
-    fetch(path: `/${string}`, init?: RequestInit): Promise<Response> {
+    fetch(path: `/${string}`, init?: RequestInit, sender?: { userId?: string | undefined }): Promise<Response> {
       const request = new Request(`${url}/${path.replace(/^\/+/, '')}`, init);
-      return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method) });
+      return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method), ...sender });
     },
 
     /** Returns the profile of the user. */

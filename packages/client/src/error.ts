@@ -11,7 +11,8 @@ export type ErrorReason =
   | Schema<'UnauthorizedReason'>
   | Schema<'NotFoundReason'>
   | Schema<'RateLimitedReason'>
-  | 'locked';
+  | 'locked'
+  | 'too_many';
 
 interface Details {
   status: number;
@@ -27,7 +28,7 @@ class ServiceError extends Error {
   /** The HTTP status; 0 without a response. */
   declare readonly status: number;
   declare readonly code: ErrorCode;
-  /** Reason for a 400, 401, 404 or 429, or `locked` for a sound that needs premium. Let your code depend on it, never on the message. */
+  /** Reason for a 400, 401, 404 or 429, `locked` for a sound that needs premium, or `too_many` for a list. Let your code depend on it, never on the message. */
   declare readonly reason: ErrorReason | null;
   /** Name of the invalid field, if there is exactly one. */
   declare readonly field: string | null;
@@ -47,7 +48,7 @@ type Coded<Code extends ErrorCode, Reason> = ServiceError & { readonly code: Cod
 
 /** Error of every call that fails, unless its `signal` was aborted. The type of `reason` depends on `code`. */
 export type SoundsError =
-  | Coded<'invalid_request', Schema<'InvalidRequestReason'>>
+  | Coded<'invalid_request', Schema<'InvalidRequestReason'> | 'too_many'>
   | Coded<'unauthorized', Schema<'UnauthorizedReason'>>
   | Coded<'rate_limited', Schema<'RateLimitedReason'>>
   | Coded<'not_found', Schema<'NotFoundReason'> | 'locked'>
@@ -78,6 +79,14 @@ export const sessionOver = () =>
 /** Returns the error of a call for the audio of a premium sound, if the user has no premium. */
 export const locked = () =>
   new SoundsError('This sound needs premium.', { status: 404, code: 'not_found', reason: 'locked' });
+
+/** Returns the error of an edit of a list that would exceed a maximum of the service. */
+export const tooMany = () =>
+  new SoundsError('There are too many lists, or too many sounds in them.', {
+    status: 400,
+    code: 'invalid_request',
+    reason: 'too_many',
+  });
 
 /**
  * Returns the error for a response that is not what was asked for.

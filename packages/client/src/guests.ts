@@ -20,7 +20,7 @@ interface Adopting extends Shared {
 }
 
 /** Outboxes that the client keeps for each user. */
-const outboxes = ['favorites', 'plays', 'progress'];
+const outboxes = ['favorites', 'plays', 'progress', 'lists'];
 
 /** Returns the user of this device, or makes a guest. Calls at the same time make one. */
 export const continueAsGuest = ({ url, waiting, session }: Shared, options?: CallOptions): Promise<User> =>

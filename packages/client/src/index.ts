@@ -10,7 +10,7 @@ import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
 import type { Wait } from './send.ts';
 import { createService } from './service.ts';
 import { createSession } from './session.ts';
-import { indexedDbStore, inPieces, memoryStore, orMemory, remembering, type Store, timed } from './store.ts';
+import { type Store, storesOf } from './store.ts';
 import { type Session, type SessionEvent, type User, watchOtherTabs } from './stored-session.ts';
 import { createUserData } from './user-data.ts';
 
@@ -62,13 +62,6 @@ function addressOf(url: unknown): string {
   const isOfPage = typeof url === 'string' && url !== '' && browser.location?.origin;
   if (isComplete || isOfPage) return url.replace(/\/+$/, '');
   throw new TypeError(`url is ${url}. Pass the service's, such as { url: 'https://sounds.example.com/api/v1' }.`);
-}
-
-/** Returns the stores of tokens and unsent changes, and of copies. */
-function storesOf({ store, offlineStore }: Options) {
-  const given = store?.getItem ? store : memoryStore();
-  const ofCopies = offlineStore ?? (browser.indexedDB ? indexedDbStore() : given);
-  return { store: remembering(timed(given)), copies: inPieces(orMemory(timed(ofCopies))) };
 }
 
 /** Makes a client. One is enough for the whole app. */

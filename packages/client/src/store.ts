@@ -107,6 +107,13 @@ export function remembering(store: Store): Store {
   };
 }
 
+/** Returns the stores of tokens and unsent changes, and of copies. */
+export function storesOf({ store, offlineStore }: { store?: Store | undefined; offlineStore?: Store | undefined }) {
+  const given = store?.getItem ? store : memoryStore();
+  const ofCopies = offlineStore ?? (browser.indexedDB ? indexedDbStore() : given);
+  return { store: remembering(timed(given)), copies: inPieces(orMemory(timed(ofCopies))) };
+}
+
 /** Number of characters in a piece, which takes up to four bytes for each. */
 const pieceLength = 125_000;
 

@@ -1,4 +1,5 @@
 import type { CallOptions } from './call.ts';
+import { createCopy, createEntries } from './entries.ts';
 import { createFavorites, type Favorites } from './favorites.ts';
 import { createHistory, type History } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
@@ -15,6 +16,8 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
   const { forget: forgetFavorites, send: sendFavorites, ...favorites } = createFavorites(parts);
   const { forget: forgetPlays, send: sendPlays, ...plays } = createPlays(parts);
   const { forget: forgetProgress, send: sendProgress, drop, ...progress } = createProgress(parts);
+  /** Copy of `sounds-client/lists`, which apps without lists do not load. */
+  const listsCopy = createCopy(copies, 'lists');
   const history = createHistory({ ...parts, flushPlays: sendPlays, dropProgress: drop });
   const refresh = async (options?: CallOptions) => {
     await favorites.list(options).next();
@@ -46,12 +49,13 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
 
     /** Removes the copies of a user's lists. */
     async forgetCopies({ id }: { id: string }) {
-      for (const copy of [favoritesCopy, historyCopy, progressCopy]) await copy.forget(id);
+      for (const copy of [favoritesCopy, historyCopy, progressCopy, listsCopy]) await copy.forget(id);
     },
 
     /** Removes the unsent changes of a user. */
     async forget(userId: string) {
-      await Promise.all([forgetFavorites(userId), forgetPlays(userId), forgetProgress(userId)]);
+      const forgets = [forgetFavorites, forgetPlays, forgetProgress, createEntries(parts.store, 'lists').forget];
+      await Promise.all(forgets.map((forget) => forget(userId)));
     },
   };
 }

@@ -13,6 +13,7 @@ import { bundleClient } from './page.ts';
 const script = (url: string, account: object) => `
 import { createSounds, memoryStore, SoundsError } from 'sounds-client';
 import { createDownloads } from 'sounds-client/downloads';
+import { createLists } from 'sounds-client/lists';
 
 const api = createSounds({ url: ${JSON.stringify(url)}, store: memoryStore() });
 await api.auth.signUp(${JSON.stringify(account)});
@@ -20,6 +21,7 @@ const { data } = await api.sounds.page({ limit: 1 });
 const failure = await api.sounds.get(crypto.randomUUID()).catch((error: unknown) => error);
 const files = { write() {}, remove() {}, list: () => [], urlOf: (name: string) => name };
 const { size } = createDownloads({ api, files }).states();
+await createLists({ api }).sync();
 console.log(JSON.stringify([data.length, failure instanceof SoundsError && failure.status, size]));
 `;
 
@@ -55,7 +57,9 @@ test('the package contains only files of this version, and can be installed and 
   const app = join(folder, 'app.ts');
   const required = join(folder, 'required.cts');
   await writeFile(app, script(gateway.url, { email: newEmail(), password }));
-  await writeFile(required, "import { createDownloads } from 'sounds-client/downloads';\ncreateDownloads;");
+  const entries = ['createDownloads', 'createLists'].map((name) => [name, name.slice(6).toLowerCase()]);
+  const uses = entries.map(([name, entry]) => `import { ${name} } from 'sounds-client/${entry}';\n${name};`);
+  await writeFile(required, uses.join('\n'));
   const compilers = {
     'tsc nodenext nodenext': [app, required],
     'tsc esnext bundler': [app],
@@ -68,23 +72,20 @@ test('the package contains only files of this version, and can be installed and 
     await run(resolve('node_modules/.bin', compiler), [...options, ...kind]);
   }
   expect(JSON.parse(await run(process.execPath, ['app.ts']))).toEqual([1, 404, 0]);
-  const names =
-    "console.log(Object.keys({ ...require('sounds-client'), ...require('sounds-client/downloads') }).sort().join())";
+  const modules = ['', '/downloads', '/lists'].map((entry) => `...require('sounds-client${entry}')`);
+  const names = `console.log(Object.keys({ ${modules} }).sort().join())`;
   const exported = await run(process.execPath, ['--input-type=commonjs', '--eval', names]);
   expect(exported.trim()).toBe(
-    'SoundsError,attachAudio,createDownloads,createSounds,gainOf,indexedDbStore,memoryStore',
+    'SoundsError,attachAudio,createDownloads,createLists,createSounds,gainOf,indexedDbStore,memoryStore',
   );
 });
 
 /** Returns a check of a size: at most this many bytes, and more than a tenth, so that no part is missing. */
 const atMost = (bytes: number) => (size: number) => size > bytes / 10 && size <= bytes;
 
-test('the client adds at most 11.7 kB to an app, its search 3 kB and downloads 3.6 kB', async () => {
+test('the client adds at most 11.7 kB to an app, its search 3 kB, downloads 3.6 kB and lists 2 kB', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-size-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const both = join(folder, 'app.ts');
-  const exports = ['index', 'downloads'].map((name) => `export * from '${resolve(`packages/client/src/${name}.ts`)}';`);
-  await writeFile(both, exports.join('\n'));
   const sizesOf = async (entry?: string) =>
     Object.fromEntries((await bundleClient(entry)).map(({ fileName, code }) => [fileName, gzipSync(code).length]));
   const client = await sizesOf();
@@ -96,8 +97,13 @@ test('the client adds at most 11.7 kB to an app, its search 3 kB and downloads 3
     'own-account.js': expect.toSatisfy(atMost(750)),
     'search.js': expect.toSatisfy(atMost(3_000)),
   });
-  const bundled = (await sizesOf(both))['client.js'] ?? 0;
-  expect(bundled - (client['client.js'] ?? 0)).toSatisfy(atMost(3_600));
+  for (const [entry, bytes] of Object.entries({ downloads: 3_600, lists: 2_000 })) {
+    const both = join(folder, `${entry}.ts`);
+    const exports = ['index', entry].map((name) => `export * from '${resolve(`packages/client/src/${name}.ts`)}';`);
+    await writeFile(both, exports.join('\n'));
+    const bundled = (await sizesOf(both))['client.js'] ?? 0;
+    expect(bundled - (client['client.js'] ?? 0), entry).toSatisfy(atMost(bytes));
+  }
   expect(await sizesOf('packages/client/src/attach-audio.ts')).toEqual({
     'client.js': expect.toSatisfy(atMost(1_000)),
   });

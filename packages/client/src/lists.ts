@@ -1,0 +1,198 @@
+import { browser } from './browser.ts';
+import type { CallOptions } from './call.ts';
+import { previewOf } from './catalogue.ts';
+import { createCopy, newestFirst } from './entries.ts';
+import { sessionOver, tooMany } from './error.ts';
+import type { Sounds } from './index.ts';
+import { contentOf, createListEdits, type Edit, type StoredList, withoutPreviews } from './list-edits.ts';
+import { type Content, fits, type ListItem, merge } from './list-merge.ts';
+import { type Store, storesOf } from './store.ts';
+
+export type { ListItem } from './list-merge.ts';
+
+export interface ListsOptions {
+  api: Pick<Sounds, 'fetch' | 'auth' | 'session' | 'offline'>;
+  /** The stores of `createSounds`, so that the deletion of the account also removes the lists. */
+  store?: Store | undefined;
+  offlineStore?: Store | undefined;
+}
+
+/** A mix, which plays all sounds at once, or a playlist, which plays them in order. */
+export interface SavedList extends Content {
+  /** UUID that the app makes for a new list. */
+  id: string;
+  /** Version of the service that this list is, or that its unsent edit began from; 0 for a new list. */
+  version: number;
+  updated_at: string;
+  items: Required<ListItem>[];
+}
+
+/** A list to save: what `all` gave with changes, or a new one with `version: 0`. */
+export interface ListToSave extends Content {
+  id: string;
+  version: number;
+}
+
+/** Mixes and playlists of the user, which can be changed without a network. */
+export interface Lists extends ReturnType<typeof createLists> {}
+
+/** Maximum number of states that are remembered for later edits. */
+const maxStates = 1_000;
+
+/** Creates lists, and sends the edits of the last start. Make one object for the whole app. */
+export function createLists(options: ListsOptions) {
+  const { api } = options;
+  const { store, copies } = storesOf(options);
+  const copy = createCopy<StoredList>(copies, 'lists');
+  const listeners = new Set<() => void>();
+  const changed = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  const edits = createListEdits({ api, store, copy, changed });
+  const states = createStates();
+
+  const sendSoon = () => void edits.send().catch(() => {}); // unsent edits stay in the store
+  browser.addEventListener?.('online', sendSoon);
+  api.session.subscribe(() => {
+    states.forget();
+    edits.held.clear();
+    changed();
+    sendSoon();
+  });
+  sendSoon();
+
+  async function currentUser(): Promise<string> {
+    const user = await api.auth.user();
+    if (!user) throw sessionOver();
+    return user.id;
+  }
+
+  return {
+    /** Lists all mixes and playlists, newest change first, with unsent edits. Needs no network. */
+    async all(): Promise<SavedList[]> {
+      const user = await currentUser();
+      const unsent = await edits.read(user); // first, because sending moves edits into the copy
+      const lists = withEdits(await copy.read(user), unsent);
+      for (const list of lists) states.remember(list);
+      return Promise.all(lists.map((list) => withPreviews(list, api)));
+    },
+
+    /**
+     * Saves a list as a whole. Resolves when the edit is stored; it is sent at once, or later by `flush`.
+     * @param list what `all` gave, with changes. Its version names what the edit began from: changes that were made
+     *   since then, here or on another device, are merged
+     * @throws SoundsError `too_many` if the merged list has more than 200 sounds, or a mix more than 20
+     */
+    async save(given: ListToSave): Promise<void> {
+      const list = inLowerCase(given);
+      const user = await currentUser();
+      const copied = (await copy.read(user))[list.id];
+      await edits.update(user, (unsent) => {
+        const edit = unsent[list.id];
+        if (edit?.mine === null) return; // removed on this device
+        const next = editOf(list, edit, copied, states.of(list));
+        delete unsent[list.id]; // at the end, as the newest change
+        unsent[list.id] = next;
+      });
+      if (!states.of(list)) states.remember(list);
+      edits.held.delete(list.id);
+      changed();
+      sendSoon();
+    },
+
+    /** Removes a list. Resolves when the removal is stored, as `save` does. */
+    async remove(id: string): Promise<void> {
+      const user = await currentUser();
+      const copied = (await copy.read(user))[id];
+      await edits.update(user, (unsent) => {
+        const version = unsent[id]?.version ?? copied?.version ?? 0;
+        unsent[id] = { base: null, version, mine: null, updated_at: new Date().toISOString() };
+      });
+      edits.held.clear(); // there may be room now
+      changed();
+      sendSoon();
+    },
+
+    /** Calls `listener` after each change of the lists. @returns a function that ends the subscription */
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    /** Sends unsent edits and gets the lists of other devices, which `all` returns. */
+    sync: async (options?: CallOptions): Promise<void> => edits.sync(await currentUser(), options),
+
+    /**
+     * Sends unsent edits. The client does this after each edit, when it is created, and when a browser is online again.
+     * In React Native, call it when the network is back.
+     * @throws SoundsError `too_many` as long as an edit does not fit and stays on the device, or the error of an edit
+     *   that the service has refused since the last call, which is dropped
+     */
+    flush: edits.flush,
+  };
+}
+
+/** Remembers the states that `all` has given, because an edit may begin from one that the copy has no more. */
+function createStates() {
+  const states = new Map<string, Content>();
+  const keyOf = ({ id, version }: { id: string; version: number }) => `${id} ${version}`;
+  return {
+    of: (list: ListToSave) => states.get(keyOf(list)),
+    forget: () => states.clear(),
+    remember(list: ListToSave) {
+      states.delete(keyOf(list));
+      states.set(keyOf(list), contentOf(list));
+      const [oldest = ''] = states.keys();
+      if (states.size > maxStates) states.delete(oldest);
+    },
+  };
+}
+
+/** Converts ids to the form of the service, because Swift and databases also write them in upper case. */
+const inLowerCase = (list: ListToSave): ListToSave => ({
+  ...list,
+  id: list.id.toLowerCase(),
+  items: list.items.map((item) => ({ ...item, sound_id: item.sound_id.toLowerCase() })),
+});
+
+/**
+ * Returns the unsent edit after a save, based on the newest known state.
+ * @param edit unsent edit of the list before
+ * @param given state that the app has changed, if it is remembered
+ */
+function editOf(list: ListToSave, edit?: Edit, copied?: StoredList, given?: Content): Edit {
+  const updated_at = new Date().toISOString();
+  const present = edit?.mine ?? copied;
+  const { base, version } = edit ?? {
+    base: copied ? withoutPreviews(copied) : null,
+    version: (copied ?? list).version,
+  };
+  const known = given ?? (version === list.version ? base : null);
+  const mine = present ? merge(known, contentOf(list), present) : contentOf(list);
+  if (present && fits(list) && !fits(mine)) throw tooMany();
+  return { base: copied || edit ? base : (given ?? null), version, mine, updated_at };
+}
+
+/** Returns the lists of a copy with unsent edits, newest change first. */
+function withEdits(
+  copied: Record<string, StoredList>,
+  unsent: Record<string, Edit>,
+): (ListToSave & { updated_at: string })[] {
+  const others = newestFirst(
+    Object.values(copied).filter(({ id }) => !unsent[id]),
+    'updated_at',
+  );
+  const edited = Object.entries(unsent)
+    .reverse()
+    .flatMap(([id, { mine, version, updated_at }]) => (mine ? [{ id, ...mine, version, updated_at }] : []));
+  return [...edited, ...others];
+}
+
+/** Adds previews to items that have none, from the copy of the catalogue. */
+async function withPreviews(list: ListToSave & { updated_at: string }, { offline }: Pick<Sounds, 'offline'>) {
+  const withPreview = async ({ sound_id, volume, sounds }: ListItem) => {
+    const sound = sounds ?? (await offline.get(sound_id));
+    return { sound_id, volume, sounds: sound && previewOf(sound) };
+  };
+  return { ...list, items: await Promise.all(list.items.map(withPreview)) };
+}

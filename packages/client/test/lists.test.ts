@@ -1,0 +1,158 @@
+import { expect } from 'vitest';
+import { addSounds } from '../../../test/support/catalogue.ts';
+import type { Options, Sounds } from '../src/index.ts';
+import { createLists, type Lists, type ListToSave } from '../src/lists.ts';
+import { type Device, nameOf, pass, test, withoutRepeats } from './device.ts';
+
+const newList = (fields: Partial<ListToSave> = {}): ListToSave => ({
+  ...{ id: crypto.randomUUID(), name: 'Night', is_mix: false, items: [], version: 0 },
+  ...fields,
+});
+const item = (sound_id: string, volume: number | null = null) => ({ sound_id, volume });
+
+/** Creates the lists of a device, as at a start of the app. */
+const startLists = ({ store, again }: Device, api: Sounds = again(withoutRepeats)) => createLists({ api, store });
+
+/** Returns the lists as texts: "Night 2: title title". */
+const textsOf = async (lists: Lists) =>
+  (await lists.all()).map(
+    ({ name, version, items }) => `${name} ${version}: ${items.map(({ sounds }) => sounds?.title ?? '?').join(' ')}`,
+  );
+
+const unsent = ({ keys }: Device) => keys('sounds.lists.');
+
+const cutLists = (device: Device) => {
+  device.network.before = (request) => (nameOf(request).endsWith('/lists') ? 'cut' : undefined);
+};
+
+async function change(lists: Lists, edit: (list: ListToSave) => Partial<ListToSave>) {
+  const [list] = await lists.all();
+  if (list) await lists.save({ ...list, ...edit(list) });
+}
+
+test('edits of two devices without a network are merged, and previews need no network', async ({
+  device,
+  start,
+  sql,
+}) => {
+  const other = await start();
+  await other.api.auth.signIn(device.account);
+  const [rain = '', wind = '', sea = ''] = await addSounds(
+    sql,
+    ['Rain', 'Wind', 'Sea'].map((title) => ({ title })),
+  );
+  const [mine, theirs] = [startLists(device), startLists(other)];
+  let changes = 0;
+  mine.subscribe(() => {
+    changes += 1;
+  });
+  await mine.save(newList({ name: ' Night ', items: [item(rain)] }));
+  await mine.flush();
+  expect(await textsOf(mine)).toEqual(['Night 1: Rain']);
+  expect(changes).toBeGreaterThan(1);
+  await theirs.sync();
+
+  for (const each of [device, other]) cutLists(each);
+  await change(mine, ({ items }) => ({ items: [...items, item(wind)] }));
+  await change(theirs, ({ items }) => ({ name: 'Late', items: [...items, item(sea)] }));
+  await expect(mine.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  const [list] = await startLists(device).all();
+  expect(list).toMatchObject({ version: 1, items: [{ sounds: { title: 'Rain' } }, item(wind)] });
+
+  other.network.before = pass;
+  await theirs.flush();
+  device.network.before = pass;
+  await mine.flush();
+  await theirs.sync();
+  for (const lists of [mine, theirs]) expect(await textsOf(lists)).toEqual(['Late 3: Rain Sea Wind']);
+  for (const each of [device, other]) expect(unsent(each)).toEqual([]);
+
+  await theirs.remove(list?.id ?? '');
+  await theirs.flush();
+  await change(mine, () => ({ name: 'Later' })); // of a list that was removed
+  await mine.flush();
+  expect([await mine.all(), unsent(device)]).toEqual([[], []]);
+});
+
+test('an edit is based on the state that all gave, also in another tab or after a newer copy', async ({
+  device,
+  sql,
+}) => {
+  const [rain = '', wind = '', sea = ''] = await addSounds(
+    sql,
+    ['Rain', 'Wind', 'Sea'].map((title) => ({ title })),
+  );
+  const [first, second] = [startLists(device), startLists(device)];
+  await first.save(newList({ items: [item(rain)] }));
+  await first.flush();
+  const [seen] = await second.all();
+  if (!seen) throw new Error('The list is missing.');
+  cutLists(device);
+  await change(first, ({ items }) => ({ items: [...items, item(wind)] }));
+  await second.save({ ...seen, items: [item(sea), ...seen.items] });
+  const [list] = await first.all();
+  expect(list?.items.map(({ sound_id }) => sound_id)).toEqual([sea, rain, wind]);
+
+  device.network.before = pass;
+  await first.flush();
+  expect(await textsOf(first)).toEqual(['Night 2: Sea Rain Wind']);
+  await second.save({ ...seen, items: [] }); // removes only what it had seen
+  await second.flush();
+  expect(await textsOf(second)).toEqual(['Night 3: Sea Wind']);
+});
+
+test('a refused edit is dropped, and one that does not fit stays until there is room', async ({ device, sql }) => {
+  const lists = startLists(device);
+  const user = device.account.user?.id ?? '';
+  await sql`
+    insert into public.lists (user_id, id, name, is_mix, items, updated_at)
+    select ${user}, gen_random_uuid(), 'List ' || n, false, '[]', now() - interval '1 day' from generate_series(1, 199) as n`;
+  cutLists(device);
+  for (const name of ['First', 'Second', 'a\nb']) await lists.save(newList({ name }));
+  device.network.before = pass;
+  await expect(lists.flush()).rejects.toMatchObject({ reason: 'too_many' });
+  expect((await lists.all()).map(({ name, version }) => `${name} ${version}`).slice(0, 2)).toEqual([
+    'Second 0',
+    'First 1',
+  ]);
+  device.sent.length = 0;
+  await expect(lists.flush()).rejects.toMatchObject({ reason: 'too_many' });
+  expect(device.sent).toEqual([]);
+  await lists.sync();
+  await lists.remove((await lists.all()).at(-1)?.id ?? '');
+  await lists.flush();
+  expect((await lists.all()).map(({ version }) => version)).not.toContain(0);
+
+  await lists.save(newList({ name: ' ' }));
+  await expect(lists.flush()).rejects.toMatchObject({ reason: 'validation', field: 'lists' });
+  await lists.flush();
+  expect(unsent(device)).toEqual([]);
+});
+
+test('unsent edits wait for their user, and deleteAccount removes them', async ({ device }) => {
+  const { account } = device;
+  const offlineStore: NonNullable<Options['offlineStore']> = device.store;
+  const api = device.again({ ...withoutRepeats, offlineStore });
+  const lists = createLists({ api, store: device.store, offlineStore });
+  await lists.save(newList());
+  await lists.flush();
+  cutLists(device);
+  await change(lists, () => ({ name: 'Offline' }));
+  await api.auth.signOut();
+  await expect(lists.all()).rejects.toMatchObject({ reason: 'session_ended' });
+  await expect.poll(() => device.keys('sounds.copy.')).toEqual([]);
+  device.network.before = pass;
+  await api.auth.signUp({ email: `${crypto.randomUUID()}@example.com`, password: account.password });
+  await lists.sync();
+  expect(await lists.all()).toEqual([]);
+  await api.auth.signIn(account);
+  await lists.sync();
+  expect(await textsOf(lists)).toEqual(['Offline 2: ']);
+
+  cutLists(device);
+  await lists.save(newList());
+  await api.auth.deleteAccount();
+  await expect
+    .poll(() => device.keys('').filter((key) => key.includes('lists') && key.includes(account.user?.id ?? '')))
+    .toEqual([]);
+});

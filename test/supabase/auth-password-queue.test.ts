@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { requestContext } from '../../src/shared/request-context.ts';
+import { AuthError } from '../../src/supabase/auth/call.ts';
 import { createPasswordQueue } from '../../src/supabase/auth/password-queue.ts';
+import { createSessions } from '../../src/supabase/auth/sign-in.ts';
 import { timeLeftMs } from '../../src/supabase/fetch.ts';
 import { holdingAuth, signIn, tally, times, untilShared } from '../limits/bursts.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
@@ -113,6 +115,22 @@ test('trusted calls start before other calls, and those beyond their bound count
     queue('10.0.0.1', async () => started.push('x')),
   ]);
   expect(started).toEqual(['runs', 'owner', 'waits', 'x']);
+});
+
+test('a wrong password in a full queue gets the same response after 500 ms, trusted or not', async () => {
+  const queue = createPasswordQueue(1);
+  const { running, call } = callsOf(queue);
+  const calls = Array.from({ length: 8 }, (_, n) => call(`10.${n}.0.1`));
+  const sessions = createSessions(() => Promise.reject(new AuthError(400, { code: 'invalid_credentials' })), queue);
+  const guess = async (ip: string, isTrusted: boolean) => {
+    const began = performance.now();
+    await expect(sessions.signIn({ email: newEmail(), password }, ip, { isTrusted })).rejects.toEqual(busy);
+    return performance.now() - began;
+  };
+  const guesses = [guess('192.0.2.1', true), guess('198.51.100.1', false)];
+  running.shift()?.(); // the trusted call is next
+  for (const took of await Promise.all(guesses)) expect(took).toBeGreaterThanOrEqual(499);
+  await drain(running, calls);
 });
 
 test('a call whose client disconnects before it is enqueued never starts, and frees its place', async () => {

@@ -39,8 +39,7 @@ export function createSessions(
       };
       const tokens = await inPasswordQueue(ip, ask, options)
         .catch(async (thrown: unknown) => {
-          if (thrown instanceof AuthError) await due;
-          if (due === undefined) await minimumDelay(); // the queue was full: a trusted client would be tried meanwhile
+          await (due ?? minimumDelay()); // also in a full queue, where a trusted client is tried
           throw thrown;
         })
         .catch(

@@ -7,8 +7,9 @@ import { apiAt } from '../support/api.ts';
 import { appleEnv } from '../support/apple.ts';
 import { fixture } from '../support/fixture.ts';
 import { type Gateway, listen, startGateway } from '../support/gateway.ts';
+import { startNetwork } from '../support/network.ts';
 import { noteSecret } from '../support/secrets.ts';
-import { test as base, clientWith, issueKey, newEmail, newUser, type Session } from '../support/test.ts';
+import { test as base, clientWith, issueKey, newEmail, newUser, type Session, type Sql } from '../support/test.ts';
 import { ageSignIn } from './age-sign-in.ts';
 
 /** Test function with a small Apple, and a gateway that logs all levels and revokes tokens there. */
@@ -50,13 +51,27 @@ function codeOf(email: string): string {
 const revoke = (app: Awaited<ReturnType<typeof appleUser>>['app'], body: object) =>
   app.post('/me/apple/revocation').send(body);
 
+/** Returns the tables of all schemas with a row that contains a text. */
+async function tablesWith(sql: Sql, text: string): Promise<string[]> {
+  const tables = await sql<{ name: string }[]>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`;
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql.unsafe(`select from ${name} as stored where strpos(stored::text, $1) > 0 limit 1`, [text]);
+    if (rows.length > 0) found.push(name);
+  }
+  return found;
+}
+
 // A real project trusts only tokens of Apple, which tests cannot sign.
 describe.runIf(inject('stack').embedded)('POST /me/apple/revocation', () => {
   test('exchanges the code and revokes its token, once each, with a secret of the team', async ({
     apple,
     revoking,
+    sql,
   }) => {
-    const { app, code } = await appleUser(revoking);
+    const { app, code, user } = await appleUser(revoking);
     const before = apple.requests.length;
     await revoke(app, { authorization_code: code }).expect(200, { data: { ok: true } });
     const requests = apple.requests.slice(before);
@@ -74,7 +89,29 @@ describe.runIf(inject('stack').embedded)('POST /me/apple/revocation', () => {
       const lifetime = (payload.exp ?? Infinity) - (payload.iat ?? 0);
       expect(lifetime).toBeLessThanOrEqual(300);
     }
+    expect(await tablesWith(sql, user.email)).toContain('auth.users');
+    expect(await tablesWith(sql, code)).toEqual([]); // Apple's tokens contain the code, too
     await app.delete('/me').expect(200);
+  });
+
+  test('answers 500 if Apple takes the code, and refuses the revocation', async ({ apple }) => {
+    const answers = [
+      { status: 400, body: '{"error":"invalid_client"}' },
+      { status: 400, body: '{"error":"unsupported_token_type"}' },
+      { status: 503, body: '' },
+    ];
+    const refusing = await startNetwork(apple.url, ({ path }) => (path === '/auth/revoke' ? answers.pop() : undefined));
+    const gateway = await startGateway({ ...appleEnv(apple), LOG_LEVEL: 'trace' }, refusing.url);
+    const { app, code, user } = await appleUser(gateway);
+    for (const n of [0, 1, 2]) {
+      gateway.logged.length = 0;
+      await revoke(app, { authorization_code: n === 0 ? code : `${codeOf(user.email)}#${n}` }).expect(500);
+      expect(gateway.logged.join('')).toMatch(/Apple answered \/auth\/revoke .*APPLE_TEAM_ID, APPLE_KEY_ID/);
+    }
+    expect([answers, refusing.passed.map(({ path }) => path)]).toEqual([[], Array(3).fill('/auth/token')]);
+    await app.delete('/me').expect(200);
+    await gateway.close();
+    apple.tokens.clear();
   });
 
   test('passes on the Services ID and redirect URI of a code', async ({ apple, revoking }) => {

@@ -41,7 +41,7 @@ export type { SessionEvent, User } from './stored-session.ts';
 export interface Options {
   /** URL of the service, with `/api/v1`. */
   url: string;
-  /** Stores tokens and unsent changes: localStorage, AsyncStorage, SecureStore … Default: memory, as on a server. */
+  /** Stores tokens and unsent changes: localStorage, AsyncStorage, SecureStore. Default: memory, as on a server. */
   store?: Store | undefined;
   /** Stores copies for offline use, which may be megabytes. Default: IndexedDB if available, otherwise `store`. */
   offlineStore?: Store;

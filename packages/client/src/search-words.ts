@@ -44,7 +44,7 @@ const foldLetters = (text: string) =>
 
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
-/** Removes differences of spelling: "Schöne Straße" becomes "schone strasse", and "432Hz" becomes "432 hz". */
+/** Removes capitals, accents and other differences of spelling: "432Hz" becomes "432 hz". */
 export const fold = (text: string): string =>
   (isAscii(text) ? text.toLowerCase() : foldLetters(text))
     .replace(/([0-9])(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])/g, '$1 ')

@@ -50,7 +50,7 @@ test('the package contains only files of this version, and can be installed and 
   await run('npm', ['install', '--no-audit', '--no-fund', `./${filename}`]);
   const { scripts } = JSON.parse(await readFile(join(folder, 'node_modules/sounds-client/package.json'), 'utf8'));
   expect(Object.keys(scripts).filter((name) => /install|^prepare$/.test(name))).toEqual([]); // npm warns of these
-  for (const file of paths.filter((path) => /\.(js|map)$/.test(path)))
+  for (const file of paths.filter((path) => /\.(js|map|ts)$/.test(path)))
     expect(await readFile(join(folder, 'node_modules/sounds-client', file), 'latin1'), file).not.toMatch(
       /[\u0080-\u00ff]/,
     );

@@ -84,6 +84,7 @@ const rejections: Record<string, string> = {
   exchangeAppleIdToken: '401 unauthorized id_token_refused',
   verify: '401 unauthorized code_invalid',
   revokeApple: '400 invalid_request apple_disabled',
+  adoptGuest: '401 unauthorized guest_token_invalid',
   endSession: '404 not_found no_such_session',
 };
 

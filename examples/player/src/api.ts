@@ -121,7 +121,8 @@ document.addEventListener('visibilitychange', () => {
   else void sync();
 });
 addEventListener('session', ({ detail: { type } }) => {
-  if (type === 'signedIn' || type === 'adopted') ready = sync();
+  if (type === 'signedIn') ready = sync();
+  if (type === 'adopted') ready = ready.then(sync); // a copy in progress may lack what the guest did
   if (type !== 'signedOut') return;
   positions.clear();
   hasPremium = undefined;

@@ -62,6 +62,7 @@ const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted
 
 addEventListener('session', ({ detail: event }) => {
   if (event.type === 'notStored') notify('This browser cannot store the sign-in. Sign in again after a reload.');
+  if (event.type === 'adopted') void show();
   if (event.type !== 'signedIn' && event.type !== 'signedOut') return;
   stop();
   // Keep a shared address, so that it is shown after sign-in.

@@ -11,7 +11,7 @@ import { startGateway } from '../../../test/support/gateway.ts';
 import { freePort } from '../../../test/support/ports.ts';
 import { preparedFolder } from '../../../test/support/prepared.ts';
 
-/** Browser and player with a separate service, which has the samples and requires new accounts to be confirmed. */
+/** Browser and player with a separate service, which has the samples, allows guests and confirms new addresses. */
 interface Site {
   url: string;
   supabaseUrl: string;
@@ -36,7 +36,8 @@ async function provideSite(use: (site: Site) => Promise<void>) {
   if (!inject('stack').embedded) return use(null as never);
   const dataDir = await preparedFolder();
   const launching = launchBrowser();
-  const stack = await startStack({ dataDir, apiPort: 0, databasePort: 0, durable: false, emailConfirmations: true });
+  const ports = { apiPort: 0, databasePort: 0 };
+  const stack = await startStack({ dataDir, ...ports, durable: false, emailConfirmations: true, guests: true });
   await seed(stack, false, () => {});
   const sql = postgres(stack.databaseUrl);
   await sql`insert into public.app_settings values ('message', ${sql.json(operatorMessage)})`;

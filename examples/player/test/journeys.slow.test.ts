@@ -109,6 +109,35 @@ test('a user can create an account, change and reset the password, and delete th
   });
 });
 
+test('a guest listens and keeps a favorite after creating an account', async ({ site, visit }) => {
+  const email = newEmail();
+  await visit('phone', async (page) => {
+    await button(page, 'Listen without an account').click();
+    await untilPlays(page);
+    const title = await playing(page);
+    await open(page, 'Browse');
+    await page.locator('.rows .heart').first().click();
+    await open(page, 'Favorites');
+    const liked = await page.locator('.rows strong').first().innerText();
+
+    await open(page, 'Account');
+    await open(page, 'Create an account');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('New password').fill('a long password');
+    await button(page, 'Create the account').click();
+    await page.getByLabel('Code').fill(await codeSentTo(site.supabaseUrl, email));
+    await button(page, 'Confirm').click();
+    await page.getByRole('heading', { name: 'Listen', exact: true, level: 1 }).waitFor();
+    await open(page, 'Account');
+    await page.getByText(email).waitFor();
+    for (const [screen, text] of Object.entries({ Favorites: liked, History: title })) {
+      await open(page, screen);
+      await page.locator('.rows strong').getByText(text, { exact: true }).first().waitFor();
+    }
+    await expect.poll(() => site.sql`select from public.customers where is_guest`).toHaveLength(0);
+  });
+});
+
 test('a browser that cannot store the sign-in says so', async ({ visit }) => {
   await visit('desk', async (page) => {
     await page.addInitScript(`{

@@ -102,9 +102,9 @@ export function createSounds(options: Options) {
     if (!user || Object.keys(await guests.read(user.id)).length === 0) return;
     const { adoptGuests } = await import('./guests.ts');
     await adoptGuests({ url, waiting, session, store, guests }, user.id);
-    onSession({ type: 'adopted', user });
-    data.refresh().catch(() => {});
     data.send();
+    await data.refresh().catch(() => {}); // the app can read the lists again
+    onSession({ type: 'adopted', user });
   }
 
   /** Sends what is unsent. What cannot be sent now stays in the store. */

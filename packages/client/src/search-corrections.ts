@@ -1,11 +1,7 @@
 // The most similar word for a misspelt one. supabase/schemas/53_corrections.sql does the same.
 
-/** A word of titles, tags or categories. */
-export interface KnownWord {
-  word: string;
-  /** Number of sounds that have it. */
-  count: number;
-}
+/** A word of titles, tags or categories, and the number of sounds that have it. */
+type KnownWord = [word: string, facts: { count: number }];
 
 /** Returns the number of letters to insert, remove or replace. */
 function levenshtein(a: string, b: string): number {
@@ -54,12 +50,12 @@ function editsFrom(typed: string): (word: string) => number {
 }
 
 /** Returns the word with the fewest edits, of several the most frequent one. Undefined if none is similar. */
-export function correctionOf(typed: string, known: Iterable<KnownWord>): string | undefined {
+export function correctionOf(typed: string, known: KnownWord[]): string | undefined {
   const most = maxEdits(typed);
   if (most === 0) return undefined;
   const editsTo = editsFrom(typed);
-  const similar = [...known]
-    .map(({ word, count }) => ({ word, count, edits: editsTo(word) }))
+  const similar = known
+    .map(([word, { count }]) => ({ word, count, edits: editsTo(word) }))
     .filter(({ edits }) => edits <= most)
     .sort((a, b) => a.edits - b.edits || b.count - a.count || (a.word < b.word ? -1 : 1));
   return similar[0]?.word;

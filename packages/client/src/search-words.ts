@@ -10,13 +10,15 @@ const tonesFirst = /([\u0E48-\u0E4B\u0EC8-\u0ECB]+)([\u0E31\u0E34-\u0E3A\u0E47\u
 /** Nasals before consonants in Devanagari. */
 const nasals = /[ङञणनम]्(?=[क-म])/g;
 
-/** Letters that are written in several ways, or that Unicode does not decompose. */
-const sameLetters: Record<string, string> = {
-  ...{ '\u0622': '\u0627', '\u0623': '\u0627', '\u0625': '\u0627', '\u0671': '\u0627', '\u0649': '\u064A' },
-  ...{ '\u06CC': '\u064A', '\u06A9': '\u0643', '\u0629': '\u0647', '\u0901': '\u0902', '♯': '#', '♭': 'b' },
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ı: 'i' },
-};
-const variants = new RegExp(`[${Object.keys(sameLetters).join('')}]`, 'g');
+/**
+ * Letters that are written in several ways, or that Unicode does not decompose, each followed by its replacement: forms
+ * of alef, yeh, kaf, teh marbuta, candrabindu, signs of music, and Latin letters.
+ */
+const variants =
+  '\u0622\u0627 \u0623\u0627 \u0625\u0627 \u0671\u0627 \u0649\u064A \u06CC\u064A \u06A9\u0643 ' +
+  '\u0629\u0647 \u0901\u0902 ♯# ♭b ßss æae œoe øo đd łl ıi';
+const replacements = new Map(variants.split(' ').map((pair) => [pair.charAt(0), pair.slice(1)]));
+const variant = new RegExp(`[${[...replacements.keys()].join('')}]`, 'g');
 
 const accents = /[\u0300-\u036F]/g;
 
@@ -40,7 +42,7 @@ const foldLetters = (text: string) =>
     .replace(accents, '')
     .normalize('NFC')
     .toLowerCase()
-    .replace(variants, (letter) => sameLetters[letter] ?? letter);
+    .replace(variant, (letter) => replacements.get(letter) ?? letter);
 
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
@@ -67,7 +69,7 @@ const separators =
 
 const maxLetters = 50;
 
-const cut = (word: string) => (word.length > maxLetters ? [...word].slice(0, maxLetters).join('') : word);
+const cut = (word: string) => [...word].slice(0, maxLetters).join('');
 
 /**
  * Splits a text into folded words of at most 50 letters, and scripts without spaces into pairs of letters. Leaves out

@@ -1,0 +1,80 @@
+import { beginsIn, type Index, type Sound, type Words } from './search-index.ts';
+import { isPair, joinedWords, wordsOf } from './search-words.ts';
+
+/** A word of a search. */
+export interface SearchedWord {
+  typed: string;
+  /** Spelling in the sounds. Undefined if no sound has the word. */
+  spelled?: string;
+  /** With its neighbours, because "lo fi" is also written "lofi". */
+  joined: string[];
+  isLast: boolean;
+  isWhole?: boolean;
+  isBeginning?: boolean;
+  /** Categories that it names, and those whose names have a longer word. */
+  slugs?: ReadonlySet<string>;
+  slugsBeginning?: ReadonlySet<string>;
+  /** Number of sounds and categories that have it. */
+  count: number;
+  inDescriptionsOnly: boolean;
+}
+
+const maxCategories = 20;
+
+/** Finds in the catalogue what the words of a folded search could mean. */
+export function findWords(index: Index<Sound>, typed: string): SearchedWord[] {
+  // Words of scripts without spaces are pairs of letters.
+  const maxWords = new TextEncoder().encode(typed).length > 2 * [...typed].length ? 12 : 6;
+  return wordsOf(typed)
+    .slice(0, maxWords)
+    .map((word, place, all) => findWord(index, word, place, all));
+}
+
+function findWord(index: Index<Sound>, typed: string, place: number, all: string[]): SearchedWord {
+  const word: SearchedWord = {
+    typed,
+    joined: joinedWords(all.slice(Math.max(place - 1, 0), place + 2)),
+    isLast: place === all.length - 1,
+    count: 0,
+    inDescriptionsOnly: false,
+  };
+  const found = lookUp(index, word, typed);
+  const withoutE = typed.replace(/([aou])e/g, '$1'); // ü is also written ue
+  return found.spelled ? found : lookUp(index, word, withoutE);
+}
+
+/**
+ * Adds to a word what the catalogue has in a spelling of it. A beginning counts for the last word, and for others only
+ * where the word itself is nowhere.
+ */
+function lookUp(index: Index<Sound>, word: SearchedWord, spelled: string): SearchedWord {
+  const { vocabulary, allWords } = index;
+  const whole = [spelled, `+${spelled}`, ...word.joined];
+  const known = whole.flatMap((form) => vocabulary.get(form) ?? []);
+  const isWhole = whole.some((form) => allWords.has(form));
+  const mayBegin = word.isLast || !isWhole || isPair(spelled);
+  const longer = mayBegin ? [...vocabulary].filter(([other]) => other !== spelled && other.startsWith(spelled)) : [];
+  const isBeginning = mayBegin && beginsIn(allWords, spelled);
+  if (!isWhole && !isBeginning) return word;
+  const counted = known.length > 0 ? known : longer.map(([, one]) => one);
+  return {
+    ...word,
+    spelled,
+    isWhole,
+    isBeginning,
+    slugs: slugsNamed(index, (words) => whole.some((form) => words.has(form))),
+    slugsBeginning: slugsNamed(index, (words) => beginsIn(words, spelled)),
+    count: Math.max(0, ...counted.map(({ count }) => count)),
+    inDescriptionsOnly: counted.length > 0 && counted.every(({ inDescriptionsOnly }) => inDescriptionsOnly),
+  };
+}
+
+/** Returns the categories with words in their names, and their children. None if more than 20 have them. */
+function slugsNamed({ named }: Index<Sound>, matches: (words: Words) => boolean): Set<string> {
+  const found = named.filter(({ words }) => matches(words)).map(({ category }) => category.id);
+  if (found.length > maxCategories) return new Set();
+  const family = named.filter(
+    ({ category: { id, parent_id } }) => found.includes(id) || found.includes(parent_id ?? ''),
+  );
+  return new Set(family.map(({ category }) => category.slug));
+}

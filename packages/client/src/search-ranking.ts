@@ -1,0 +1,71 @@
+import { beginsIn, type Entry, type Index, type Sound } from './search-index.ts';
+import type { SearchedWord } from './search-lookup.ts';
+
+/** Parts of a sound in the order of their importance. */
+const parts = ['title', 'labels', 'all'] as const;
+type Part = (typeof parts)[number];
+
+/** Length from which text inside of words of titles counts. */
+const minLettersInside = 4;
+
+/** Finds sounds with all words, then those with the typed text inside of their titles. */
+export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedWord[], typed: string): Entry<Item>[] {
+  const isKnown = words.every(({ spelled }) => spelled);
+  const found = isKnown ? ranked(index, words, typed) : [];
+  const inside = [...typed].length < minLettersInside ? [] : index.entries.filter(({ text }) => text.includes(typed));
+  return [...new Set([...found, ...inside])];
+}
+
+/** Finds sounds with as many of the rarest words as any sound has, at least half of them. */
+export function withMostWords<Item extends Sound>(
+  index: Index<Item>,
+  words: SearchedWord[],
+  corrected: string[],
+): { found: Entry<Item>[]; kept: SearchedWord[] } {
+  const known = words
+    .filter(({ spelled }) => spelled)
+    .sort(
+      (a, b) =>
+        +corrected.includes(a.typed) - +corrected.includes(b.typed) ||
+        +a.inDescriptionsOnly - +b.inDescriptionsOnly ||
+        a.count - b.count,
+    );
+  const most = Math.min(known.length, words.length - 1);
+  for (let number = most; number >= Math.max(known.length / 2, 1); number--) {
+    const kept = known.slice(0, number);
+    const isSelective = kept.some(({ count }) => count <= index.entries.length / 2);
+    const found = isSelective ? ranked(index, kept) : [];
+    if (found.length > 0) return { found, kept };
+  }
+  return { found: [], kept: [] };
+}
+
+/** Returns sounds with all words, best first. Titles that begin with the typed text come before others. */
+function ranked<Item extends Sound>(
+  { entries, byTitle }: Index<Item>,
+  words: SearchedWord[],
+  typed?: string,
+): Entry<Item>[] {
+  if (words.length === 0) return [];
+  const found = new Set<Entry<Item>>();
+  for (const part of parts) {
+    for (const withBeginnings of [false, true]) {
+      const matches = (entry: Entry<Item>) => words.every((word) => has(entry, word, part, withBeginnings));
+      if (part === 'title' && typed)
+        for (const entry of byTitle) if (entry.text.startsWith(typed) && matches(entry)) found.add(entry);
+      for (const entry of entries) if (!found.has(entry) && matches(entry)) found.add(entry);
+    }
+  }
+  return [...found];
+}
+
+/** Tells whether a part of a sound has a word. The category belongs to its labels. */
+function has({ sound, ...words }: Entry<Sound>, word: SearchedWord, part: Part, withBeginnings: boolean): boolean {
+  const { spelled = '', joined, isWhole, isBeginning, slugs, slugsBeginning } = word;
+  const own = words[part];
+  const category = part === 'title' ? '' : (sound.category ?? '');
+  if (isWhole && [spelled, `+${spelled}`, ...joined].some((form) => own.has(form))) return true;
+  if (slugs?.has(category)) return true;
+  if (!withBeginnings || !isBeginning) return false;
+  return beginsIn(own, spelled) || slugsBeginning?.has(category) === true;
+}

@@ -8,8 +8,8 @@ export interface Counters extends Store {
 }
 
 /**
- * Returns a store in the memory of this process. Copies the counters of MemoryStore, which changes them in place, because
- * otherwise simultaneous requests would all see the count of the last one.
+ * Returns a store in the memory of this process. Copies the counters of MemoryStore, which changes them in place,
+ * because otherwise simultaneous requests would all see the count of the last one.
  * @param windowMs needed only without rateLimit(), which sets the window itself
  */
 export function memoryStore(windowMs?: number): Counters {

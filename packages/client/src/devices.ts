@@ -14,7 +14,8 @@ export function createDevices(api: Api) {
     list: (options?: CallOptions): Promise<Device[]> => dataOf(api.GET('/me/sessions', signalOf(options))),
 
     /**
-     * Signs out a device. It keeps its access token until that expires, within the hour. Use `auth.signOut` for this one.
+     * Signs out a device. It keeps its access token until that expires, within the hour. For this one use
+     * `auth.signOut`.
      * @throws SoundsError `not_found` if the device is signed out already: call `list` again
      */
     async end(id: string, options?: CallOptions): Promise<void> {

@@ -32,7 +32,7 @@ const recordingTypes = /^(audio|video)\/|^\w+\/octet-stream|^application\/(x-)?o
 const passingStatuses = [408, 425, 429];
 
 /**
- * Requests a part of a recording. Yields its bytes as they arrive; if the connection breaks, also those that came before.
+ * Requests a part of a recording. Yields its bytes as they arrive, also those before a connection breaks.
  * A server that ignores `Range` sends the whole file, of which everything from `first` on is yielded.
  * @throws notTheRecording, addressRejected, or the error of the connection
  */

@@ -17,7 +17,7 @@ const questionLimitMs = 5_000;
 export type Premium = ReturnType<typeof createPremium>;
 
 /**
- * Keeps what the service last said about premium in the name of an empty file: `premium.<Unix milliseconds of the end>`,
+ * Keeps the last answer about premium in the name of an empty file: `premium.<Unix milliseconds of the end>`,
  * followed by `.over` if premium had already ended.
  */
 export function createPremium({ api, files }: { api: Pick<Sounds, 'customer'>; files: Files }) {

@@ -11,8 +11,8 @@ export interface Measured {
 }
 
 /**
- * Returns the factor for the volume of a sound, so that all sounds are equally loud and none is distorted. Returns 1 for
- * a sound that was not measured.
+ * Returns the factor for the volume of a sound, so that all sounds are equally loud and none is distorted; 1 for a
+ * sound that was not measured.
  */
 export function gainOf({ loudness_lufs, true_peak_dbtp }: Measured): number {
   if (loudness_lufs == null) return 1; // undefined in the copy of an earlier version

@@ -28,8 +28,8 @@ export type SessionEvent =
   /** The store could not write the session, which stays in memory. The next refresh tries again. */
   | { type: 'notStored'; user: User; error: unknown }
   /**
-   * `asked`: by `signOut`. `elsewhere`: in another tab, or the session has gone from the store. `ended`: by the service.
-   * `deleted`: by `deleteAccount`.
+   * `asked`: by `signOut`. `elsewhere`: in another tab, or the session has gone from the store. `ended`: by the
+   * service. `deleted`: by `deleteAccount`.
    */
   | { type: 'signedOut'; user: User; reason: 'asked' | 'elsewhere' | 'ended' | 'deleted' };
 

@@ -38,7 +38,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
     /** Reads the copies of the user's lists anew. */
     refresh,
 
-    /** Sends what is unsent. Changes that cannot be sent stay in the store, and refusals are told by the next `flush`. */
+    /** Sends what is unsent. Keeps changes that cannot be sent. The next `flush` tells refusals. */
     send() {
       for (const send of [sendFavorites, sendPlays, sendProgress]) send().catch(() => {});
     },

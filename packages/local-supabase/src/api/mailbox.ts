@@ -9,8 +9,8 @@ export interface Mailbox extends EmailDriver {
 }
 
 /**
- * Makes a mailbox for Auth that logs the mails and keeps the last 1,000. They can be searched as in Mailpit, the mailbox
- * of `supabase start`.
+ * Makes a mailbox for Auth that logs the mails and keeps the last 1,000. They can be searched as in Mailpit, the
+ * mailbox of `supabase start`.
  */
 export function createMailbox(log: (line: string) => void): Mailbox {
   const mails: { to: string; Subject: string; Snippet: string }[] = [];

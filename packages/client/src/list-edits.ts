@@ -20,7 +20,11 @@ export interface Edit {
   updated_at: string;
 }
 
-type Result = { id: string; status: string; list: StoredList | null };
+interface Result {
+  id: string;
+  status: string;
+  list: StoredList | null;
+}
 
 /** Limits of one request. */
 const maxLists = 20;

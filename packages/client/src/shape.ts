@@ -10,7 +10,7 @@ interface Data {
 }
 
 const lists =
-  /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions)|POST .(plays|sounds.files)|PUT .progress)$/;
+  /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions|lists)|POST .(plays|sounds.files)|PUT .(progress|lists))$/;
 const changes = /^(DELETE|POST .(favorites|me.apple.revocation|auth.(signout|recover|resend|password))$)/;
 const signIns = /^POST .auth.(signin|guest|oauth|verify)/;
 

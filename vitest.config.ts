@@ -16,9 +16,10 @@ export default defineConfig({
     tags: toolNames.map((name) => ({ name, ...(name in remedies && { skip: true }) })),
     // Prints the output of failing tests only, because tests provoke errors.
     silent: 'passed-only',
-    testTimeout: 20_000,
-    hookTimeout: 60_000, // starts a stack
-    expect: { poll: { timeout: 5_000 } },
+    // These limits end a test that hangs. They are long, because other programs may use the machine, too.
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 15_000 } },
     // Runs more workers than two cores, because some tests wait. Not more, because each worker loads the gateway.
     maxWorkers: 4,
     // Loading the gateway for each file would take a third of the time, and no test changes the state of a module.

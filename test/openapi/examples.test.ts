@@ -39,6 +39,7 @@ const withoutSuccess: Record<string, number> = {
   exchangeGoogleIdToken: 401,
   exchangeAppleIdToken: 401,
   verify: 401,
+  adoptGuest: 401,
   endSession: 404,
   revokeApple: 400, // Apple is not set up
 };

@@ -83,7 +83,7 @@ test('the package contains only files of this version, and can be installed and 
 /** Returns a check of a size: at most this many bytes, and more than a tenth, so that no part is missing. */
 const atMost = (bytes: number) => (size: number) => size > bytes / 10 && size <= bytes;
 
-test('the client adds at most 11.7 kB to an app, its search 3 kB, downloads 3.6 kB and lists 2 kB', async () => {
+test('the client adds at most 11.7 kB to an app, search 3 kB, downloads 3.6 kB and lists 2 kB', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sounds-service-size-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const sizesOf = async (entry?: string) =>

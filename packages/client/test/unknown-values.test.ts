@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Sounds } from '../src/index.ts';
+import { createLists } from '../src/lists.ts';
 import { errorAnswer, faultsOf, nameOf, successAnswer, test } from './device.ts';
 
 const unknown = 'a_value_of_tomorrow';
@@ -29,7 +30,13 @@ test('calls accept unknown values of every enumeration of the OpenAPI document',
   const { api, network } = device;
   const { components } = JSON.parse(readFileSync('openapi.json', 'utf8'));
   const names = Object.keys(components.schemas).filter((name) => components.schemas[name].enum);
-  const checked = [...Object.keys({ ...errors, ...results }), 'PlayStatus', 'ProgressStatus', 'CatalogueChangeKind'];
+  const checked = [
+    ...Object.keys({ ...errors, ...results }),
+    'PlayStatus',
+    'ProgressStatus',
+    'ListStatus',
+    'CatalogueChangeKind',
+  ];
   const onlySent = ['SoundOrder', 'VerifyType'];
   expect(names.sort()).toEqual([...checked, ...onlySent].sort());
 
@@ -57,6 +64,13 @@ test('calls accept unknown values of every enumeration of the OpenAPI document',
   await api.progress.save(sound_id, 30);
   await api.progress.flush();
   expect(device.keys('sounds.progress.')).toEqual([]);
+
+  const id = crypto.randomUUID();
+  const lists = createLists({ api, store: device.store });
+  network.before = faultsOf('PUT /lists', successAnswer({ data: [{ id, status: unknown, list: null }] }));
+  await lists.save({ id, name: 'Night', is_mix: false, items: [], version: 0 });
+  await expect(lists.flush()).rejects.toMatchObject({ status: 400 });
+  expect(await lists.all()).toMatchObject([{ id }]); // stays on the device
 
   const copied = { ...section, mode: unknown, rule_type: unknown };
   const data = [

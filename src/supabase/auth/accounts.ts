@@ -55,18 +55,36 @@ function reasonForNoMail(thrown: unknown): string | null {
   return error.code === 'over_request_rate_limit' ? null : error.code;
 }
 
+/** Creates the call that opens a session with a mailed code. */
+function createCodeExchange(call: AuthCall) {
+  return async (type: CodeType, email: string, token: string, ip: string): Promise<Tokens> => {
+    const answer = await call('verify', { ip, body: { type, email, token } }).catch(
+      mapAuthError(({ status }) => ([400, 403, 422].includes(status) ? invalidCode() : undefined)),
+    );
+    return expectAnswer(Tokens, answer);
+  };
+}
+
+/** Creates the deletion of an account. Two simultaneous ones of a user share one call. */
+function createDeletion(call: AuthCall, share: ReturnType<typeof shareInFlight>): Auth['deleteAccount'] {
+  return ({ userId, token }) =>
+    share(['delete', { token }], async () => {
+      expectAnswer(JsonObject, await call('user', { method: 'GET', bearer: token }).catch(mapGone(isGone)));
+      // Another session of the user may delete the account at the same time.
+      const answer = await share(['delete', { userId }], () =>
+        call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
+      ).catch(mapGone(['user_not_found']));
+      expectAnswer(JsonObject, answer);
+    });
+}
+
 export function createAccounts(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
 ): Pick<Auth, 'mailCode' | 'verifyCode' | 'confirmAddress' | 'changePassword' | 'appleIds' | 'deleteAccount'> {
   const share = shareInFlight();
 
-  async function exchangeCode(type: CodeType, email: string, token: string, ip: string): Promise<Tokens> {
-    const answer = await call('verify', { ip, body: { type, email, token } }).catch(
-      mapAuthError(({ status }) => ([400, 403, 422].includes(status) ? invalidCode() : undefined)),
-    );
-    return expectAnswer(Tokens, answer);
-  }
+  const exchangeCode = createCodeExchange(call);
 
   /** Sets a password with the token of a session, which makes the client a trusted one. */
   const putPassword = (token: string, body: object, ip: string) =>
@@ -125,15 +143,7 @@ export function createAccounts(
       return identities.filter(({ provider }) => provider === 'apple').map(({ identity_data }) => identity_data.sub);
     },
 
-    deleteAccount: ({ userId, token }) =>
-      share(['delete', { token }], async () => {
-        expectAnswer(JsonObject, await call('user', { method: 'GET', bearer: token }).catch(mapGone(isGone)));
-        // Another session of the user may delete the account at the same time.
-        const answer = await share(['delete', { userId }], () =>
-          call(`admin/users/${userId}`, { method: 'DELETE', asService: true }),
-        ).catch(mapGone(['user_not_found']));
-        expectAnswer(JsonObject, answer);
-      }),
+    deleteAccount: createDeletion(call, share),
   };
 }
 

@@ -16,6 +16,40 @@ const wrongCredentials = ['invalid_credentials', 'email_not_confirmed', 'user_ba
 const sessionEnded = () =>
   unauthorized('The refresh token is invalid or was already used. Sign in again.', 'session_ended');
 
+/** Creates the sign-in with a password. It takes the same time for a wrong address and a wrong password. */
+function createSignIn(call: AuthCall, inPasswordQueue: PasswordQueue): Auth['signIn'] {
+  return async (credentials, ip, options) => {
+    let due: Promise<void> | undefined;
+    const ask = () => {
+      due = minimumDelay();
+      const attempt = (password: string) =>
+        call('token?grant_type=password', { ip, body: { ...credentials, password } });
+      const composed = nfc(credentials.password);
+      // An older account may have the password as it was typed.
+      return attempt(composed).catch((error: unknown) => {
+        const isWrong = error instanceof AuthError && error.code === 'invalid_credentials';
+        if (isWrong && composed !== credentials.password) return attempt(credentials.password);
+        throw error;
+      });
+    };
+    const tokens = await inPasswordQueue(ip, ask, options)
+      .catch(async (thrown: unknown) => {
+        await (due ?? minimumDelay()); // also in a full queue, where a trusted client is tried
+        throw thrown;
+      })
+      .catch(
+        mapAuthError(({ code }) => {
+          if (code === 'email_provider_disabled')
+            return unauthorized('Signing in with an e-mail address is switched off.', 'sign_in_disabled');
+          return wrongCredentials.includes(code)
+            ? unauthorized('The e-mail address or the password is wrong.', 'invalid_credentials')
+            : undefined;
+        }),
+      );
+    return expectAnswer(Tokens, tokens);
+  };
+}
+
 export function createSessions(
   call: AuthCall,
   inPasswordQueue: PasswordQueue,
@@ -23,36 +57,7 @@ export function createSessions(
   const share = shareInFlight();
 
   return {
-    async signIn(credentials, ip, options) {
-      let due: Promise<void> | undefined;
-      const ask = () => {
-        due = minimumDelay();
-        const attempt = (password: string) =>
-          call('token?grant_type=password', { ip, body: { ...credentials, password } });
-        const composed = nfc(credentials.password);
-        // An older account may have the password as it was typed.
-        return attempt(composed).catch((error: unknown) => {
-          const isWrong = error instanceof AuthError && error.code === 'invalid_credentials';
-          if (isWrong && composed !== credentials.password) return attempt(credentials.password);
-          throw error;
-        });
-      };
-      const tokens = await inPasswordQueue(ip, ask, options)
-        .catch(async (thrown: unknown) => {
-          await (due ?? minimumDelay()); // also in a full queue, where a trusted client is tried
-          throw thrown;
-        })
-        .catch(
-          mapAuthError(({ code }) => {
-            if (code === 'email_provider_disabled')
-              return unauthorized('Signing in with an e-mail address is switched off.', 'sign_in_disabled');
-            return wrongCredentials.includes(code)
-              ? unauthorized('The e-mail address or the password is wrong.', 'invalid_credentials')
-              : undefined;
-          }),
-        );
-      return expectAnswer(Tokens, tokens);
-    },
+    signIn: createSignIn(call, inPasswordQueue),
 
     async exchangeIdToken({ provider, idToken, nonce }, ip) {
       const body = { provider, id_token: idToken, ...(nonce !== undefined && { nonce }) };

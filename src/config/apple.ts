@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { orElse } from '../shared/or-else.ts';
 
 /** Variables with which the gateway signs in at Apple as the team. All are set, or none. */
-export const appleVariables = ['APPLE_TEAM_ID', 'APPLE_KEY_ID', 'APPLE_PRIVATE_KEY', 'APPLE_CLIENT_IDS'] as const;
+const appleVariables = ['APPLE_TEAM_ID', 'APPLE_KEY_ID', 'APPLE_PRIVATE_KEY', 'APPLE_CLIENT_IDS'] as const;
 
 /** Id of a team or a key, from the Apple developer account. */
 export const appleId = z

@@ -10,7 +10,7 @@ export const premiumFunctionText = indented.replaceAll(/^ {3}/gm, '');
 
 const script = stripTypeScriptTypes(premiumFunctionText);
 
-export const webhookSecret = 'a shared secret';
+const webhookSecret = 'a shared secret';
 
 type Env = Record<string, string>;
 

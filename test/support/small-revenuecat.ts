@@ -6,10 +6,10 @@ export const revenueCatProject = 'proj1ab2c3d4';
 
 /** Ids of the entitlements, by the identifier that version 1 uses. */
 export const entitlementIds = { premium: 'entla1b2c3d4e5', stickers: 'entlf6a7b8c9d0' };
-export type Entitlement = keyof typeof entitlementIds;
+type Entitlement = keyof typeof entitlementIds;
 
 /** Purchase of a product. Times are in ms; an end of null is a purchase for life. */
-export interface Purchase {
+interface Purchase {
   product: string;
   entitlement: Entitlement;
   purchasedAt: number;

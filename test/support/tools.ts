@@ -67,7 +67,7 @@ const tools = {
   },
 } satisfies Record<string, Tool>;
 
-export type ToolName = keyof typeof tools;
+type ToolName = keyof typeof tools;
 
 export const toolNames = Object.keys(tools) as ToolName[];
 

@@ -46,7 +46,7 @@ async function timed(log: Log, name: string, work: () => Promise<unknown>) {
 }
 
 /** Loads the rows without updating the statistics. */
-export async function loadRows(sql: Transaction, size: Size, log: Log = () => {}) {
+async function loadRows(sql: Transaction, size: Size, log: Log = () => {}) {
   await sql`select setseed(0.42)`;
   await timed(log, `${size.categories} categories`, () => loadCategories(sql, size));
   await timed(log, `${size.sounds} sounds`, () => loadSounds(sql, size));

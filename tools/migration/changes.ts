@@ -35,7 +35,7 @@ export interface SchemaChanges {
 }
 
 /** Changes from one database to another, as planned by pg-delta. */
-export interface PlannedChanges {
+interface PlannedChanges {
   plan: Plan;
   /** Objects of the second database. */
   desired: FactBase;

@@ -10,7 +10,7 @@ import { applySchemaFiles } from './schema-files.ts';
 const schemasFolder = new URL('supabase/schemas/', projectFolder);
 
 /** A difference between a database and supabase/schemas. */
-export interface Difference {
+interface Difference {
   /** File and line that declare the object. */
   source: string;
   /** Statement that fixes it, as the role `postgres`. */

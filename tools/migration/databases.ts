@@ -20,7 +20,7 @@ export interface SchemaDatabases {
   stop(): Promise<void>;
 }
 
-export interface FilledCopy {
+interface FilledCopy {
   readonly databaseUrl: string;
   /** Sample files that the migrated database rejects, with the reason, such as a function that was renamed. */
   readonly missing: string[];

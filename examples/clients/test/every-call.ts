@@ -13,7 +13,7 @@ interface Operation {
   parameters?: { in?: string; name: string }[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
 }
-export interface Document {
+interface Document {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
 }

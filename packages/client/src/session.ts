@@ -12,7 +12,7 @@ import {
 } from './stored-session.ts';
 import { unlessAborted, within } from './wait.ts';
 
-export type SessionOptions = Omit<StoredSessionOptions, 'service'> & { url: string; waiting: Waiting };
+type SessionOptions = Omit<StoredSessionOptions, 'service'> & { url: string; waiting: Waiting };
 
 /** Time before the expiry of a token at which it is refreshed. */
 const marginMs = 30_000;
@@ -32,9 +32,7 @@ function withToken(request: Request, { access_token }: Session): Request {
   return copy;
 }
 
-export type Sending = Partial<
-  Pick<Limits, 'repeatable' | 'onRepeat' | 'timeLimitMs' | 'attemptLimitMs' | 'isAnswer'>
-> & {
+type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat' | 'timeLimitMs' | 'attemptLimitMs' | 'isAnswer'>> & {
   /** User whose token is sent. Rejects if another user is signed in. */
   userId?: string | undefined;
   /** Sends the request without a token if no user is signed in. */

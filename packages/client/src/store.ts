@@ -60,7 +60,7 @@ export const timed = (store: Store): Store =>
   storeOf(async (method) => within(accessLimitMs, Promise.resolve(method(store))));
 
 /** Uses memory after an access took too long, because the next ones would take as long. */
-export function orMemory(store: Store): Store {
+function orMemory(store: Store): Store {
   const memory = memoryStore();
   let isStuck = false;
   return storeOf(async (method) => {
@@ -75,7 +75,7 @@ export function orMemory(store: Store): Store {
 }
 
 /** Keeps items in memory that the store cannot write, or that it can no longer read. */
-export function remembering(store: Store): Store {
+function remembering(store: Store): Store {
   /** `stored` is the text of the last successful access, `present` the current text, which may not be written yet. */
   const items = new Map<string, { stored: string | null; present: string | null }>();
 

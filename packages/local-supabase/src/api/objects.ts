@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 
-export interface ObjectAddress {
+interface ObjectAddress {
   bucket: string;
   name: string;
 }

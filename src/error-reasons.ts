@@ -118,6 +118,10 @@ export const reasonsOfCode = {
       what: 'This needs a sign-in of the last 15 minutes; a refresh does not count.',
       fix: 'Let the user sign in again, then repeat the request.',
     },
+    key_scope: {
+      what: 'The API key is valid, but its scope does not include this request. The message names both scopes.',
+      fix: 'Ask the operator for a key with the scope that the message names. Do not repeat the request.',
+    },
   },
   not_found: {
     no_such_path: {

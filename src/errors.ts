@@ -67,6 +67,13 @@ export function tokenRejected(message: string, options: { cause?: unknown; reaso
   return new ApiError('unauthorized', message, { ...options, headers });
 }
 
+/** Returns the 401 for an API key whose scope does not include the request (RFC 6750 section 3.1). */
+export function beyondScope(scope: string, needed: string, cause: unknown) {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="sounds", error="insufficient_scope"' };
+  const message = `This API key has the scope "${scope}". The request takes a key with the scope "${needed}".`;
+  return new ApiError('unauthorized', message, { cause, headers, reason: 'key_scope' });
+}
+
 /** Returns the 404 for a resource that does not exist or that the caller must not see. */
 export const notFound = (noun: Missing) =>
   new ApiError('not_found', `There is no such ${noun}.`, { reason: `no_such_${noun}` });

@@ -24,11 +24,17 @@ const named =
     next();
   };
 
-/** Verifies the API key of a malformed request by a query, so that an invalid key gets 401 instead of 400. */
+/**
+ * Verifies the API key of a malformed request by a query, so that an invalid key gets 401 instead of 400. A key whose
+ * scope does not include this query is valid.
+ */
 function verifyKeyOfMalformed({ data }: Context): ErrorRequestHandler {
   return async (error, _req, { locals: { caller } }, next) => {
     const isRejected = error instanceof ApiError && error.status === 401;
-    if (caller?.via === 'api_key' && !isRejected) await data.find(caller, 'get_customer');
+    if (caller?.via === 'api_key' && !isRejected)
+      await data.find(caller, 'get_customer').catch((rejection: unknown) => {
+        if (!(rejection instanceof ApiError && rejection.reason === 'key_scope')) throw rejection;
+      });
     next(error);
   };
 }

@@ -21,7 +21,8 @@ enumerations, at any time: ignore fields and keep values that you do not know.
 
 **Credentials.** \`Authorization: Bearer <access token>\`. An access token is valid for about an hour. On a 401, refresh
 once and repeat the request. Refresh tokens are rotated: store only the newest one. Trusted back ends may send an API key
-(\`sk_live_...\`) in place of an access token; it acts as its owner and never belongs in an app.
+(\`sk_live_...\`) in place of an access token; it acts as its owner, within its scope, and never
+belongs in an app.
 
 **Limits.** 60 requests a minute for each user, unless the operator has set another limit. Every response has the
 headers \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`. Requests beyond the limit get 429: wait as many seconds as
@@ -74,7 +75,7 @@ const headers: Record<string, ZodOpenApiHeaderObject> = {
   ),
   'Retry-After': header('Seconds to wait before the next request.', { ...integer(12), minimum: 1 }),
   'WWW-Authenticate': header(
-    'Contains `error="invalid_token"` when a credential was sent and rejected.',
+    'Contains `error="invalid_token"` when a credential was sent and rejected, and `error="insufficient_scope"` for an API key that may not do this.',
     text('Bearer realm="sounds", error="invalid_token"'),
   ),
   ETag: header('Identifies this version of the response, for `If-None-Match`.', text('W/"1f-2mK0bRzGq0ZmNn0E4pGxJw"')),

@@ -29,9 +29,15 @@ interface BytesCall {
   readonly asService: boolean;
 }
 
-const ErrorBody = z
-  .object({ code: z.string().regex(/^(PGRST\w{3}|\w{5})$/), message: z.string() })
-  .transform((body) => ({ ...body, details: '', hint: '' }));
+/** Scope of an API key. Other texts are left out, because they may repeat the user's search. */
+const scope = z.enum(['catalogue', 'read', 'all']).or(z.literal('')).catch('');
+
+const ErrorBody = z.object({
+  code: z.string().regex(/^(PGRST\w{3}|\w{5})$/),
+  message: z.string(),
+  details: scope,
+  hint: scope,
+});
 
 /** Returns the error of a response. Omits the text of a proxy, because it may repeat the user's search. */
 function errorOf({ status, parts }: WholeAnswer, name: string): Error {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { PostgrestError } from '@supabase/supabase-js';
 import type { ErrorReason } from '../error-reasons.ts';
-import { ApiError, notFound, serverError } from '../errors.ts';
+import { ApiError, beyondScope, notFound, serverError } from '../errors.ts';
 import { type Caller, invalidToken, type UserCaller } from '../model/caller.ts';
 import type { Client, Clients } from './clients.ts';
 import { catalogueReads, type DataBytes } from './data-bytes.ts';
@@ -32,7 +32,8 @@ type Call<Name extends CalledFunction> = [
 ];
 
 /**
- * Calls of SQL functions. All throw ApiError by the code of the database: unauthorized for a rejected token or API key,
+ * Calls of SQL functions. All throw ApiError by the code of the database: unauthorized for a rejected token or API key
+ * or one with a smaller scope,
  * invalid_request for a constraint, not_found for a row that was deleted meanwhile, else server_error.
  */
 interface DataCalls {
@@ -79,6 +80,8 @@ const maxRepetitions = 15;
 const pauseBeforeMs = (repetition: number) => 2 * repetition ** 2;
 
 const checkViolation = '23514';
+/** Error of as_api_key alone. Its details are the scope of the key, its hint the one that the function takes. */
+const scopeExceeded = 'SSKEY';
 const foreignKeyViolation = '23503';
 
 /** Errors for CHECK constraints that the gateway's validation does not cover. */
@@ -107,6 +110,8 @@ function mapDataError(error: unknown, name: CalledFunction, withUserToken: boole
   switch (error.code) {
     case 'PT401': // as_api_key: the key is not active
       return invalidToken(cause);
+    case scopeExceeded:
+      return beyondScope(error.details, error.hint, cause);
     case 'PGRST301': // invalid token
     case 'PGRST303': // expired token
       return withUserToken ? invalidToken(cause) : serverError(cause);

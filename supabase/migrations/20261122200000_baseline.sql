@@ -4064,8 +4064,8 @@ declare
 begin
   if edit.table_name = 'home_section_sounds' then
     return format('"%s" in "%s"',
-      (select title from public.sounds where id = (edit.key ->> 'sound_id')::uuid),
-      (select title from public.home_sections where id = (edit.key ->> 'section_id')::uuid));
+      coalesce((select title from public.sounds where id = (edit.key ->> 'sound_id')::uuid), 'a deleted sound'),
+      coalesce((select title from public.home_sections where id = (edit.key ->> 'section_id')::uuid), 'a deleted one'));
   end if;
   stored := private.stored_row(edit.table_name, edit.key);
   return format('"%s"', coalesce(stored ->> 'title', stored ->> 'slug', edit.name));
@@ -4108,7 +4108,9 @@ create view admin.recent_edits with (security_invoker = true) as
   sentences as (
     select acts.*, concat_ws(' ', action, case when edits > 1 then edits::text end,
       private.noun_of(table_name, edits = 1),
-      case when edits = 1 then (select private.name_of(edit) from private.edits as edit where id = first_id) end
+      case when edits = 1 then (
+        select coalesce('"' || name || '"', private.name_of(edit)) from private.edits as edit where id = first_id
+      ) end
     ) as sentence
     from acts
   )
@@ -4307,6 +4309,8 @@ create table private.api_keys (
   owner_id uuid not null references public.customers (id) on delete cascade,
   key_hash text not null unique constraint key_hash_is_sha_256_in_hex check (key_hash ~ '^[0-9a-f]{64}$'),
   key_prefix text not null unique,
+  scope text not null default 'all'
+    constraint scope_is_all_read_or_catalogue check (scope in ('all', 'read', 'catalogue')),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,
   expires_at timestamptz,
@@ -4317,6 +4321,8 @@ comment on table private.api_keys is 'API keys of trusted back ends. Issue keys 
 comment on column private.api_keys.owner_id is 'Customer on whose behalf the key acts.';
 comment on column private.api_keys.key_hash is 'SHA-256 hash of the key. The key itself is not stored.';
 comment on column private.api_keys.key_prefix is 'First 16 characters of the key, to identify it.';
+comment on column private.api_keys.scope is
+  'What the key may do: all, read (nothing is written) or catalogue (only what all users read alike).';
 comment on column private.api_keys.expires_at is 'Time at which the key expires. Null if it does not expire.';
 comment on column private.api_keys.revoked_at is 'Time of revocation. Set it to now() to revoke the key for good.';
 
@@ -4350,7 +4356,9 @@ create function private.api_key_checksum(body text) returns text language sql im
 $$;
 comment on function private.api_key_checksum is 'Returns six Base62 characters of SHA-256, which detect mistyped keys.';
 
-create function admin.create_api_key(name text, owner_email text, expires_at timestamptz default null)
+create function admin.create_api_key(
+  name text, owner_email text, expires_at timestamptz default null, scope text default 'all'
+)
 returns table (api_key text, key_prefix text, owner_id uuid, note text)
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -4359,6 +4367,8 @@ declare
 begin
   if expires_at <= now() then
     raise exception 'The key would have expired already, at %. Give a moment in the future, or none.', expires_at;
+  elsif (scope in ('all', 'read', 'catalogue')) is not true then
+    raise exception 'There is no scope "%". It is one of: all, read, catalogue.', scope;
   end if;
   api_key := body || private.api_key_checksum(body);
   key_prefix := left(api_key, 16);
@@ -4368,14 +4378,15 @@ begin
     raise exception '% customers have the e-mail address %. The owner of a key must have an account first, and an '
       'address that no other customer has.', owners, owner_email;
   end if;
-  insert into private.api_keys (name, owner_id, key_hash, key_prefix, expires_at)
-    values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, expires_at);
+  insert into private.api_keys (name, owner_id, key_hash, key_prefix, scope, expires_at)
+    values (btrim(name), owner_id, encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), key_prefix, scope, expires_at);
   note := 'Copy the key now: it is not stored and cannot be shown again.';
   return next;
 end
 $$;
 comment on function admin.create_api_key is
-  'Issues an API key that acts as the customer with this e-mail address. The key is shown only once.';
+  'Issues an API key that acts as the customer with this e-mail address. Its scope is all, read or catalogue. The key '
+  'is shown only once.';
 
 create function admin.revoke_api_key(prefix text) returns table (key_prefix text, name text, revoked_at timestamptz)
 language plpgsql volatile security definer set search_path = '' as $$
@@ -4391,7 +4402,7 @@ end
 $$;
 comment on function admin.revoke_api_key is 'Revokes the key with this prefix, effective from the next request.';
 
-create function private.owner_of_live_key(hash text) returns uuid
+create function private.live_key(hash text, out owner_id uuid, out scope text)
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   live private.api_keys;
@@ -4410,9 +4421,39 @@ begin
     update private.api_keys set last_used_at = now()
       where id = (select id from private.api_keys where id = live.id for update skip locked);
   end if;
-  return live.owner_id;
+  owner_id := live.owner_id;
+  scope := live.scope;
 end
 $$;
+comment on function private.live_key is
+  'Returns owner and scope of an active key, or nulls, and stores that it is used. A rejected call rolls that back.';
+
+create function private.needed_scope(operation text) returns text language sql stable set search_path = '' as $$
+  select case
+    when provolatile = 'v' then 'all'
+    when proname in (
+      'get_sound', 'list_catalogue_changes', 'list_categories', 'list_home_sections', 'list_sound_files', 'list_sounds'
+    ) then 'catalogue'
+    else 'read'
+  end
+  from pg_proc where pronamespace = 'public'::regnamespace and proname = operation
+$$;
+comment on function private.needed_scope is
+  'Returns the smallest scope of a key that may call this API function: all, unless the function cannot write.';
+
+create function private.require_scope(scope text, operation text) returns void
+language plpgsql stable set search_path = '' as $$
+declare
+  scopes constant text[] := '{catalogue,read,all}';
+  needed constant text := private.needed_scope(operation);
+begin
+  if array_position(scopes, scope) < array_position(scopes, needed) then
+    raise exception 'The scope of this key is %. This takes the scope %.', scope, needed
+      using errcode = 'SSKEY', detail = scope, hint = needed;
+  end if;
+end
+$$;
+comment on function private.require_scope is 'Raises SSKEY if an operation is beyond the scope of a key.';
 
 create function private.rpc_statement(operation text, arguments jsonb) returns text
 language sql stable set search_path = '' as $$
@@ -4437,30 +4478,38 @@ comment on function private.rpc_statement is
 create function public.as_api_key(key_hash text, operation text, arguments jsonb default '{}') returns json
 language plpgsql volatile set search_path = '' as $$
 declare
-  owner uuid := private.owner_of_live_key(key_hash);
+  key constant record := private.live_key(key_hash);
   statement text := private.rpc_statement(operation, arguments);
   result json;
 begin
-  if owner is null then
+  if key.owner_id is null then
     raise exception 'This API key is unknown, revoked or expired.' using errcode = 'PT401';
   end if;
   if statement is null then
     raise exception 'There is no operation "%" with these arguments.', operation
       using errcode = 'invalid_parameter_value';
   end if;
+  perform private.require_scope(key.scope, operation);
+  -- Is a second wall, if a function that writes says that it does not. Ends with the transaction.
+  if key.scope <> 'all' then
+    perform set_config('transaction_read_only', 'on', true);
+  end if;
   -- The service counts plays. Everything else runs as the owner, so functions without a grant to users are denied.
   if operation not in ('count_play', 'count_plays') then
-    perform set_config('request.jwt.claims', jsonb_build_object('sub', owner, 'role', 'authenticated')::text, true);
+    perform set_config(
+      'request.jwt.claims', jsonb_build_object('sub', key.owner_id, 'role', 'authenticated')::text, true);
     perform set_config('role', 'authenticated', true);
   end if;
-  execute statement into result using arguments, owner;
+  execute statement into result using arguments, key.owner_id;
   return result;
 end
 $$;
 comment on function public.as_api_key is
   'Runs one operation as the owner of an active API key, under row-level security. For the service only.';
 
-grant execute on function private.owner_of_live_key, private.rpc_statement, public.as_api_key to service_role;
+grant execute on function
+  private.live_key, private.rpc_statement, private.needed_scope, private.require_scope, public.as_api_key
+  to service_role;
 
 -- supabase/schemas/61_export.sql
 
@@ -4690,7 +4739,7 @@ create view admin.api_keys with (security_invoker = true) as
       when not owner.is_active then 'owner deactivated'
       when account.banned_until > now() then 'owner banned'
       else 'live'
-    end as state, key.last_used_at, key.created_at, key.expires_at, key.revoked_at
+    end as state, key.last_used_at, key.created_at, key.expires_at, key.revoked_at, key.scope
   from private.api_keys as key
     join public.customers as owner on owner.id = key.owner_id
     join auth.users as account on account.id = key.owner_id
@@ -4700,6 +4749,7 @@ comment on view admin.api_keys is
 comment on column admin.api_keys.key_prefix is 'First 16 characters of the key, to identify and revoke it.';
 comment on column admin.api_keys.state is
   'State of the key: live (accepted), revoked, expired, owner deactivated, owner banned or owner deleted.';
+comment on column admin.api_keys.scope is 'What the key may do: all, read or catalogue.';
 comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
 create view admin.unused_files with (security_invoker = true) as

@@ -200,8 +200,8 @@ declare
 begin
   if edit.table_name = 'home_section_sounds' then
     return format('"%s" in "%s"',
-      (select title from public.sounds where id = (edit.key ->> 'sound_id')::uuid),
-      (select title from public.home_sections where id = (edit.key ->> 'section_id')::uuid));
+      coalesce((select title from public.sounds where id = (edit.key ->> 'sound_id')::uuid), 'a deleted sound'),
+      coalesce((select title from public.home_sections where id = (edit.key ->> 'section_id')::uuid), 'a deleted one'));
   end if;
   stored := private.stored_row(edit.table_name, edit.key);
   return format('"%s"', coalesce(stored ->> 'title', stored ->> 'slug', edit.name));
@@ -244,7 +244,9 @@ create view admin.recent_edits with (security_invoker = true) as
   sentences as (
     select acts.*, concat_ws(' ', action, case when edits > 1 then edits::text end,
       private.noun_of(table_name, edits = 1),
-      case when edits = 1 then (select private.name_of(edit) from private.edits as edit where id = first_id) end
+      case when edits = 1 then (
+        select coalesce('"' || name || '"', private.name_of(edit)) from private.edits as edit where id = first_id
+      ) end
     ) as sentence
     from acts
   )

@@ -8,7 +8,7 @@ create view admin.api_keys with (security_invoker = true) as
       when not owner.is_active then 'owner deactivated'
       when account.banned_until > now() then 'owner banned'
       else 'live'
-    end as state, key.last_used_at, key.created_at, key.expires_at, key.revoked_at
+    end as state, key.last_used_at, key.created_at, key.expires_at, key.revoked_at, key.scope
   from private.api_keys as key
     join public.customers as owner on owner.id = key.owner_id
     join auth.users as account on account.id = key.owner_id
@@ -18,6 +18,7 @@ comment on view admin.api_keys is
 comment on column admin.api_keys.key_prefix is 'First 16 characters of the key, to identify and revoke it.';
 comment on column admin.api_keys.state is
   'State of the key: live (accepted), revoked, expired, owner deactivated, owner banned or owner deleted.';
+comment on column admin.api_keys.scope is 'What the key may do: all, read or catalogue.';
 comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
 -- Omits the hidden files that the dashboard adds to empty folders.

@@ -1,2 +1,2 @@
--- Lists all API keys, newest first, with their owner, their state and the time of the last use.
+-- Lists all API keys, newest first, with their owner, scope, state and the time of the last use.
 select * from admin.api_keys;

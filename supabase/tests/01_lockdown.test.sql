@@ -91,7 +91,7 @@ select bag_eq(
         private.require_account,private.save_lists,private.save_progress,private.touch_last_seen}'),
       ('service_role', '{private.adopt_guest,private.allows_guests,private.count_play,private.count_plays,
         private.doctor_issue_key,private.doctor_report,
-        private.doctor_revoke_keys,private.doctor_session_addresses,private.owner_of_live_key}'),
+        private.doctor_revoke_keys,private.doctor_session_addresses,private.live_key}'),
       ('authenticated, service_role', '{private.list_catalogue_changes,private.list_home_sections,private.list_sounds}'),
       ('anon, authenticated, service_role', '{private.list_categories}')
     ) as listed (callers, names), unnest(names::text[]) as name $$,

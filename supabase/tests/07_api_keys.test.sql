@@ -39,7 +39,7 @@ create view pg_temp.attacks as
   ) as attack (target, attack);
 create view pg_temp.uses as
   select * from (values
-    ('function owner_of_live_key', $$ select private.owner_of_live_key(repeat('a', 64)) $$),
+    ('function live_key', $$ select private.live_key(repeat('a', 64)) $$),
     ('function as_api_key', $$ select public.as_api_key(repeat('a', 64), 'get_customer') $$)
   ) as use (target, attack);
 grant select on pg_temp.attacks, pg_temp.uses to authenticated, service_role;
@@ -66,7 +66,7 @@ select throws_ok(
 from (values
   ('doctor_report', '{}', '42501', 'permission denied for function doctor_report'),
   ('as_api_key', '{"key_hash": "x", "operation": "get_customer"}', '42501', 'permission denied for function as_api_key'),
-  ('owner_of_live_key', '{"hash": "x"}', '22023', null),
+  ('live_key', '{"hash": "x"}', '22023', null),
   ('pg_sleep', '{}', '22023', null),
   ('get_customer(); select 1 from public.get_customer', '{}', '22023', null),
   ('get_customer', '{"customer": 1}', '22023', null),

@@ -1,6 +1,6 @@
 -- Deleted sounds, categories and sections can be brought back for 30 days, with all that hangs on them.
 begin;
-select plan(39);
+select plan(40);
 
 insert into auth.users (id, email)
 select format('a0000000-0000-4000-8000-00000000000%s', n)::uuid, format('listener%s@tests.example.com', n)
@@ -73,6 +73,7 @@ select is(
   (select concerns from admin.catalogue_problems where problem = 'trash_is_not_empty'),
   'the trash: ' || private.trash_in_words(), 'admin.catalogue_problems counts the trash'
 );
+select is(public.doctor_report() ->> 'trash', private.trash_in_words(), 'the doctor counts the trash');
 select is(
   (select array_agg(distinct why) from admin.home_explained where sound = 'Tests rain' and section like 'tests-%'),
   '{"Not shown: the sound is in the trash."}', 'admin.home_explained names the trash'

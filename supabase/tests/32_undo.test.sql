@@ -176,12 +176,12 @@ select pg_temp.name_change('undo time');
 -- The list of changes
 select results_eq(
   $$ select change, what, edits from admin.recent_edits where change in ('b', 'many', 'deleted', 'removed', 'added', 'for good') $$,
-  $$ values ('for good', 'deleted for good sound "Tests 4"; removed place of "" in "Picks"', 2::bigint),
+  $$ values ('for good', 'deleted for good sound "Tests 4"; removed place of "a deleted sound" in "Picks"', 2::bigint),
     ('deleted', 'deleted 2 sounds', 2::bigint),
     ('added', 'added sound "Tests new"', 1::bigint),
     ('removed', 'removed place of "Tests 3" in "Picks"', 1::bigint),
     ('many', 'changed is_premium, sort_order of 20 sounds', 20::bigint),
-    ('b', 'changed title of sound "Tests 1"', 1::bigint) $$,
+    ('b', 'changed title of sound "Tests B"', 1::bigint) $$,
   'admin.recent_edits says what each change did, newest first'
 );
 select throws_like(

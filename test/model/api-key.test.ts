@@ -61,6 +61,55 @@ describe('an API key', () => {
   });
 });
 
+describe('an API key with a scope', () => {
+  const insufficient = 'Bearer realm="sounds", error="insufficient_scope"';
+
+  test('gets 401 key_scope beyond its scope, which names both scopes', async ({ gateway, sql, user }) => {
+    const reader = clientWith(gateway, await issueKey(sql, user, 'read'));
+    const site = clientWith(gateway, await issueKey(sql, user, 'catalogue'));
+    const sound_id = await addSound(sql);
+    await reader.get('/favorites').expect(200);
+    await reader
+      .post('/sounds/files')
+      .send({ ids: [sound_id] })
+      .expect(200);
+    await site.get(`/sounds/${sound_id}`).expect(200);
+    const beyond = [
+      [reader.post('/favorites').send({ sound_id }), 'read', 'all'],
+      [reader.post(`/sounds/${sound_id}/play`), 'read', 'all'],
+      [site.get('/favorites'), 'catalogue', 'read'], // passed on as bytes
+      [site.get('/me'), 'catalogue', 'read'],
+      [site.patch('/me/customer').send({ full_name: 'x' }), 'catalogue', 'all'],
+    ] as const;
+    for (const [request, scope, needed] of beyond) {
+      const { body } = await request
+        .expect(401)
+        .expect('WWW-Authenticate', insufficient)
+        .expect('X-Error-Reason', 'key_scope');
+      const message = `This API key has the scope "${scope}". The request takes a key with the scope "${needed}".`;
+      expect(body).toEqual({ error: { code: 'unauthorized', message } });
+    }
+    const { id } = user.user;
+    expect(await sql`select from public.favorites where user_id = ${id}`).toEqual([]);
+    expect(await sql`select from public.history where user_id = ${id}`).toEqual([]);
+  });
+
+  test('gets 400 for a malformed request', async ({ gateway, sql, user }) => {
+    const site = clientWith(gateway, await issueKey(sql, user, 'catalogue'));
+    await site.get('/sounds?limit=0').expect(400);
+  });
+
+  test('does not make the next request on its connection read-only', async ({ gateway, sql, user }) => {
+    const reader = clientWith(gateway, await issueKey(sql, user, 'read'));
+    const writer = clientWith(gateway, await issueKey(sql, user));
+    const sound_id = await addSound(sql);
+    for (let turn = 0; turn < 5; turn++) {
+      await reader.get('/favorites').expect(200);
+      await writer.post('/favorites').send({ sound_id }).expect(201);
+    }
+  });
+});
+
 describe('the limit of unknown API keys', () => {
   test.for([
     ['rejects', 400, 'PT401', 401],

@@ -36,8 +36,8 @@ export async function newUser(gateway: Gateway) {
 }
 
 /** Issues an API key as an admin does. */
-export async function issueKey(sql: Sql, { user }: Session): Promise<string> {
-  const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email})`;
+export async function issueKey(sql: Sql, { user }: Session, scope = 'all'): Promise<string> {
+  const [row] = await sql`select api_key from admin.create_api_key('Partner', ${user.email}, scope => ${scope})`;
   return row?.['api_key'];
 }
 

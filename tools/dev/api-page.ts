@@ -12,7 +12,8 @@ All paths are below \`/api/v1\`. The reference at \`/api/v1/docs\` shows every p
 you try them. \`/api/v1/openapi.json\` is the same for [generators of clients](apps.md#generating-a-client), and
 [openapi.json](../openapi.json) is a copy of it.
 
-"Token" means \`Authorization: Bearer <access_token>\`, or an API key in its place. An API key acts as its owner.
+"Token" means \`Authorization: Bearer <access_token>\`, or an API key in its place. An API key acts as its
+owner, within its [scope](admin.md#api-keys).
 Administrators [issue and revoke keys](admin.md#api-keys).
 
 Every response carries \`X-Request-Id\`, \`X-Service-Time\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and

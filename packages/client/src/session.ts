@@ -24,6 +24,7 @@ const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError &&
   error.code === 'unauthorized' &&
   error.reason !== 'recent_sign_in_required' &&
+  error.reason !== 'key_scope' &&
   error.reason !== 'code_invalid';
 
 function withToken(request: Request, { access_token }: Session): Request {

@@ -152,6 +152,10 @@ test('a 401 causes a refresh that survives an aborted call and a lost response',
     await api.me();
     expect(sent).toEqual(['GET /me', refresh, 'GET /me']);
   }
+  sent.length = 0;
+  network.before = faultsOf('GET /me', errorAnswer(401, 'unauthorized', { 'X-Error-Reason': 'key_scope' }));
+  await expect(api.me()).rejects.toMatchObject({ reason: 'key_scope' });
+  expect(sent).toEqual(['GET /me']); // no refresh helps with it
   const { refresh_token } = device.stored();
   device.change(expired);
   const tokens: string[] = [];

@@ -168,6 +168,20 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   expect(stdout).toContain('0 new, 0 to update, 6 unchanged, 0 left alone, 0 rejected; 0 files');
 });
 
+test('admin.undo_since takes back an import with --overwrite over 50 corrected sounds', async () => {
+  const project = await startEmptyProject();
+  const lines = Array.from({ length: 50 }, (_, n) => `,key ${n},Sound ${n},As in the sheet`);
+  const folder = await makeFolder({ 'sounds.csv': `file,key,title,description\n${lines.join('\n')}\n` });
+  expect(await importInto(project, folder)).toMatchObject({ code: 0 });
+  await project.sql`update public.sounds set description = 'Corrected'`;
+  const corrected = await catalogueOf(project);
+  const [clock] = await project.sql`select clock_timestamp()::text as start`;
+  expect((await importInto(project, folder, '--overwrite')).stdout).toContain('50 updated');
+  const undone = await project.sql`select * from admin.undo_since(${clock?.['start']})`;
+  expect(undone).toEqual([{ outcome: 'restored', rows: '50', named: null }]);
+  expect(await catalogueOf(project)).toEqual(corrected);
+});
+
 test.for([
   ['', 'is neither empty nor an export'],
   ['notes.txt', 'cannot be used as a folder (EEXIST)'],

@@ -75,7 +75,7 @@ async function refreshed({ url, waiting, guests }: Adopting, owner: string, gues
   }
 }
 
-/** Lets unsent changes of a guest go on as those of the user. Of two positions, the newer one stays. */
+/** Lets unsent changes of a guest go on as those of the user. Of two positions or edits of a list, the newer one stays. */
 async function moveUnsent(outbox: Entries<{ updated_at?: string }>, guest: string, owner: string): Promise<void> {
   const unsent = await outbox.read(guest);
   await outbox.update(owner, (own) => {

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createTrustedClients } from '../../src/limits/trusted-clients.ts';
 import type { Api } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { newEmail, password } from '../support/test.ts';
@@ -52,6 +53,19 @@ test('a trusted client signs in beyond the limits that others have filled', asyn
     },
     env,
   );
+});
+
+test('an account trusts a client for 30 days after a sign-in', async () => {
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  const isTrustedAfter = async (days: number) => {
+    const [trusted, email] = [createTrustedClients(null), newEmail()];
+    clock.mockReturnValue(1_000);
+    await trusted.add(email, '192.0.2.1');
+    clock.mockReturnValue(1_000 + days * 24 * 3_600_000);
+    return trusted.has(email, '192.0.2.1');
+  };
+  expect([await isTrustedAfter(29.9), await isTrustedAfter(30.1)]).toEqual([true, false]);
 });
 
 test('wrong passwords of one IPv6 /48 or IPv4 /24 do not stop the owner at another network', async () => {

@@ -5,7 +5,7 @@ import { exclusively } from './lock.ts';
 import type { Waiting } from './send.ts';
 import { type DeviceSession, tokenlessClient } from './session.ts';
 import type { Store } from './store.ts';
-import { type Session, toSession, type User, userOf } from './stored-session.ts';
+import { type Session, type SessionEvent, toSession, type User, userOf } from './stored-session.ts';
 
 interface Shared {
   url: string;
@@ -17,6 +17,9 @@ interface Adopting extends Shared {
   store: Store;
   /** Sessions of guests that wait for their adoption, for each user. */
   guests: Entries<Session>;
+  /** Sends what is unsent, and reads the copies of lists anew. */
+  data: { send: () => void; refresh: () => Promise<unknown> };
+  onSession: (event: SessionEvent) => void;
 }
 
 /** Outboxes that the client keeps for each user. */
@@ -35,16 +38,24 @@ export const continueAsGuest = ({ url, waiting, session }: Shared, options?: Cal
   });
 
 /** Has the user adopt the guests that wait for it. @throws SoundsError if one must wait longer, at the first */
-export const adoptGuests = (parts: Adopting, owner: string): Promise<void> =>
-  parts.guests.sending(owner, parts.waiting.timeLimitMs, async () => {
-    for (const [id, guest] of Object.entries(await parts.guests.read(owner))) {
-      await adopt(parts, owner, guest);
-      for (const name of outboxes) await moveUnsent(createEntries(parts.store, name), id, owner);
-      await parts.guests.update(owner, (waiting) => {
-        delete waiting[id];
-      });
-    }
-  });
+export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
+  const { guests, waiting, data, onSession } = parts;
+  await guests.sending(user.id, waiting.timeLimitMs, () => adoptAll(parts, user.id));
+  data.send();
+  await data.refresh().catch(() => {}); // the app can read the lists again
+  onSession({ type: 'adopted', user });
+}
+
+async function adoptAll(parts: Adopting, owner: string): Promise<void> {
+  const { store, guests } = parts;
+  for (const [id, guest] of Object.entries(await guests.read(owner))) {
+    await adopt(parts, owner, guest);
+    for (const name of outboxes) await moveUnsent(createEntries(store, name), id, owner);
+    await guests.update(owner, (waiting) => {
+      delete waiting[id];
+    });
+  }
+}
 
 /** Adopts a guest. Succeeds also if that was done before, and the response was lost. */
 async function adopt(parts: Adopting, owner: string, guest: Session): Promise<void> {

@@ -101,10 +101,7 @@ export function createSounds(options: Options) {
     const user = (await session.load())?.user;
     if (!user || Object.keys(await guests.read(user.id)).length === 0) return;
     const { adoptGuests } = await import('./guests.ts');
-    await adoptGuests({ url, waiting, session, store, guests }, user.id);
-    data.send();
-    await data.refresh().catch(() => {}); // the app can read the lists again
-    onSession({ type: 'adopted', user });
+    await adoptGuests({ url, waiting, session, store, guests, data, onSession }, user);
   }
 
   /** Sends what is unsent. What cannot be sent now stays in the store. */

@@ -2,7 +2,7 @@ import type { CallOptions } from './call.ts';
 import { type CopiedSound, type Copy, createCatalogueCopy } from './catalogue-copy.ts';
 import type { OfflineFilters } from './copied-lists.ts';
 import { type Entries, newestFirst } from './entries.ts';
-import { noAnswer } from './error.ts';
+import { loaded } from './loaded.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Found } from './search.ts';
@@ -31,7 +31,7 @@ export function createOffline(options: Options) {
 
   const sync = createSharedRun(async (callOptions) => {
     await restore();
-    const { updateCopy } = await import('./copy-update.ts').catch((error) => Promise.reject(noAnswer(error)));
+    const { updateCopy } = await loaded(import('./copy-update.ts'));
     await updateCopy(options, catalogue, callOptions);
     await Promise.allSettled([loadLists(), loadSearch()]);
     for (const listener of [...listeners]) listener();

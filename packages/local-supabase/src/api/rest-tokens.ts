@@ -21,7 +21,10 @@ export async function claimsOf(headers: Headers): Promise<Claims> {
   const claims = await verified(token[1] ?? '');
   for (const [name, isWrong, message] of timeClaims) {
     const time = claims[name];
-    if (time != null && isWrong(Number(time), Math.floor(Date.now() / 1000))) throw invalidToken('PGRST303', message);
+    if (typeof (time ?? 0) !== 'number') throw invalidToken('PGRST303', `The JWT '${name}' claim must be a number`);
+    // PostgREST reads a time with a fraction as 0.
+    const seconds = Number.isInteger(time) ? Number(time) : 0;
+    if (time != null && isWrong(seconds, Math.floor(Date.now() / 1000))) throw invalidToken('PGRST303', message);
   }
   const { role = 'anon' } = claims;
   return { ...claims, role: typeof role === 'string' ? role : JSON.stringify(role) };

@@ -6,6 +6,7 @@ import {
   type SessionEvent,
   type Wait,
 } from 'sounds-client';
+import { createLists } from 'sounds-client/lists';
 
 // Events between the parts of the page. `player`, `favorites` and `positions` have no data.
 declare global {
@@ -22,6 +23,9 @@ export const api = createSounds({
   onSession: (detail) => dispatchEvent(new CustomEvent('session', { detail })),
   onWait: (detail) => dispatchEvent(new CustomEvent('wait', { detail })),
 });
+
+/** Mixes and playlists of the user. */
+export const lists = createLists({ api, store: localStorage });
 
 /** A sound in a list. */
 export type Preview = NonNullable<Favorite['sounds']>;
@@ -104,7 +108,7 @@ export async function catchUp() {
 /** Updates the copy. If this fails, the next call updates it. */
 async function sync() {
   if ((await api.auth.user()) === null) return;
-  await Promise.allSettled([api.offline.sync(), premiumUntil()]);
+  await Promise.allSettled([api.offline.sync(), premiumUntil(), lists.sync()]);
   await read().catch(async (error) => {
     if ((await api.auth.user()) !== null) throw error; // not signed out meanwhile
   });

@@ -2,6 +2,7 @@ import { categoryOf, type Preview, restored } from './api.ts';
 import { button, el, find, icon } from './dom.ts';
 import { clock, coverOf, heart, heartOf, pageOf, picture, showCover, waveform } from './parts.ts';
 import * as player from './player.ts';
+import { sleepTimer } from './sleep.ts';
 import { evenness, volume } from './volume.ts';
 
 // Shows the current sound at the bottom of every screen, or `open` on the whole screen. Its elements never change.
@@ -25,17 +26,7 @@ const repeat = () => {
 };
 const loop = button(icon('repeat'), repeat, { ariaLabel: 'Repeat', ariaPressed: 'false' });
 
-const lengths = [0, 5, 15, 30, 60].map((length) => new Option(length ? `${length} min` : 'No timer', `${length}`));
-const sleep = el('select', { ariaLabel: 'Sleep timer' }, ...lengths);
-let timer = 0;
-sleep.onchange = () => {
-  clearTimeout(timer);
-  const end = () => {
-    sleep.value = '0';
-    player.pause();
-  };
-  if (sleep.value !== '0') timer = window.setTimeout(end, Number(sleep.value) * 60_000);
-};
+const sleep = sleepTimer(player.pause, 'Sleep timer');
 
 const expand = button(cover, () => setOpen(true), { className: 'expand', ariaLabel: 'Now playing' });
 const shrink = button(icon('close'), () => setOpen(false), { className: 'shrink', ariaLabel: 'Close' });

@@ -123,6 +123,7 @@ export const texts: { [reason in string]?: string } = {
   wrong_current_password: 'The current password is wrong.',
   session_ended: 'You are signed out. Sign in again.',
   locked: 'This sound needs premium.',
+  too_many: 'There are too many lists, or too many sounds in one. Remove some first.',
   not_found: 'It is no longer there.',
   too_many_favorites: 'You have as many favorites as there can be. Remove some first.',
 };

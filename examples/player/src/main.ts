@@ -1,6 +1,8 @@
 import { account, deletion, forgot, premium, signIn, signUp } from './account.ts';
 import { api, restored } from './api.ts';
 import { el, entitle, fill, find, notify, texts, waitText } from './dom.ts';
+import { allLists, listPage } from './lists.ts';
+import { stopMix } from './mix.ts';
 import { stop } from './player.ts';
 import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
 import './bar.ts';
@@ -27,6 +29,8 @@ const forUsers: Record<string, Screen> = {
   '#/browse': { title: 'Browse', make: browse },
   '#/sound': { title: 'Sound', make: soundPage, isNarrow: true },
   '#/favorites': { title: 'Favorites', make: favoriteSounds },
+  '#/lists': { title: 'Lists', make: allLists },
+  '#/list': { title: 'List', make: listPage },
   '#/history': { title: 'History', make: listened },
   '#/account': { title: 'Account', make: account, isNarrow: true },
   '#/premium': { title: 'Premium', make: premium, isNarrow: true },
@@ -36,7 +40,7 @@ const forUsers: Record<string, Screen> = {
 const main = find('main');
 
 async function show() {
-  const path = (location.hash.split('?')[0] || '#/').replace(/^(#\/sound)\/.+/, '$1');
+  const path = (location.hash.split('?')[0] || '#/').replace(/^(#\/(sound|list))\/.+/, '$1');
   const user = await api.auth.user();
   const isSignedIn = user !== null;
   const screens = isSignedIn ? { ...(user.isGuest && forGuests), ...forUsers } : withoutSession;
@@ -65,6 +69,7 @@ addEventListener('session', ({ detail: event }) => {
   if (event.type === 'adopted') void show();
   if (event.type !== 'signedIn' && event.type !== 'signedOut') return;
   stop();
+  stopMix();
   // Keep a shared address, so that it is shown after sign-in.
   if (event.type === 'signedOut' || location.hash in { ...withoutSession, ...forGuests })
     history.replaceState(null, '', '#/');

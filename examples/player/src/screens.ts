@@ -1,6 +1,7 @@
 import type { Filters } from 'sounds-client';
 import { api, categories, copyInUse, type Preview, positions, ready, tags } from './api.ts';
 import { button, el, entitle, icon, notify } from './dom.ts';
+import { adder } from './lists.ts';
 import { endlessList, factsOf, heart, item, picture } from './parts.ts';
 import { play } from './player.ts';
 
@@ -150,7 +151,7 @@ export async function soundPage() {
   return [
     picture(sound),
     el('p', {}, el('small', {}, facts.filter(Boolean).join(' · '))),
-    el('div', { className: 'controls' }, listen, heart(sound), button('Copy the address', copy)),
+    el('div', { className: 'controls' }, listen, heart(sound), await adder(sound), button('Copy the address', copy)),
     el('p', { dir: 'auto' }, description ?? ''),
     el('div', { className: 'chips' }, ...(tags ?? []).map(chip)),
   ];

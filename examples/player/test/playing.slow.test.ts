@@ -276,7 +276,9 @@ test('nothing is lost behind a proxy that does not tell that it ends HTTPS', asy
   await page.locator('#bar').getByRole('button', { name: 'Favorite' }).click();
   await button(page, 'Pause').click();
   await page.getByLabel('Position').fill('15');
-  await expect.poll(() => [...refused]).toEqual(expect.arrayContaining(['POST favorites', 'POST plays', 'PUT progress']));
+  await expect
+    .poll(() => [...refused])
+    .toEqual(expect.arrayContaining(['POST favorites', 'POST plays', 'PUT progress']));
   expect(await kept()).toEqual({ is_favorite: false, is_played: false, has_position: false });
 
   added = mended;

@@ -137,8 +137,9 @@ test('the drain answers connections that wait at its end, and ends half-sent req
   );
   await fetch(`${origin}/healthz`); // the gateway has read what was sent before
   child.kill('SIGSTOP'); // so that the connections wait in the kernel
-  const waiting = Array.from({ length: 20 }, async () => {
-    const socket = connect(port, '127.0.0.1');
+  const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const waiting = sockets.map(async (socket) => {
     socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
     return (await text(socket)).slice(0, 12);
   });

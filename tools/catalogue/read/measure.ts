@@ -73,16 +73,19 @@ async function decode(source: string, maxSeconds: number): Promise<Decoded | und
 /** Reads the log of ffmpeg. Calls `stop` if it says that the recording is too long, because decoding takes minutes. */
 async function readLog(stderr: Readable, stop: () => void): Promise<string> {
   let log = '';
+  let length: number | undefined;
   for await (const chunk of stderr.setEncoding('utf8')) {
     log += chunk;
-    if (chunk.includes('Duration: ') && (headerLength(log) ?? 0) > maxLength) stop();
+    if (length !== undefined) continue;
+    length = headerLength(log);
+    if (length !== undefined && length > maxLength) stop();
   }
   return log;
 }
 
-/** Returns the length in the header of a recording in seconds, if it has one. That of Ogg includes the start. */
+/** Returns the length in the header in seconds, once the log has its whole line. That of Ogg includes the start. */
 function headerLength(log: string): number | undefined {
-  const line = /^\[info\] +Duration: (\d+):(\d+):([\d.]+)(?:, start: (\d+))?/m.exec(log)?.slice(1);
+  const line = /^\[info\] +Duration: (\d+):(\d+):([\d.]+)(?:, start: (\d+))?.*\n/m.exec(log)?.slice(1);
   if (!line || log.includes('Estimating duration from bitrate')) return undefined;
   const [hours = 0, minutes = 0, seconds = 0, start = 0] = line.map((digits) => Number(digits ?? 0));
   return 3600 * hours + 60 * minutes + seconds - start;

@@ -85,17 +85,17 @@ async function readPositions() {
 export const canResume = (seconds: number, length?: number | null) =>
   seconds >= 15 && !(length && seconds > length - 15);
 
-/** Time for which positions of other devices count as known, so that skipping through sounds takes few requests. */
-const freshMs = 3_000;
-
 /** Time limit for the positions of other devices, because the user waits for the sound. */
 const catchUpLimitMs = 1_500;
 
 let caughtUpAt = 0;
 
-/** Gets the positions of other devices before a sound plays, unless that takes long. */
-export async function catchUp() {
-  if (!navigator.onLine || Date.now() - caughtUpAt < freshMs) return;
+/**
+ * Gets the positions of other devices before a sound plays, unless that takes long.
+ * @param knownForMs time for which positions are not requested again
+ */
+export async function catchUp(knownForMs = 0) {
+  if (!navigator.onLine || Date.now() - caughtUpAt < knownForMs) return;
   try {
     await api.progress.sync({ signal: AbortSignal.timeout(catchUpLimitMs) });
     caughtUpAt = Date.now();

@@ -8,6 +8,9 @@ import { textOf, waitText } from './dom.ts';
  */
 export type State = 'idle' | 'loading' | 'playing' | 'paused' | 'stalled' | 'failed';
 
+/** Time for which positions of other devices count as known, so that skipping through sounds takes few requests. */
+const skippingMs = 3_000;
+
 export const element = new window.Audio();
 
 let state: State = 'idle';
@@ -72,7 +75,7 @@ async function open(wanted: Preview) {
   const { signal } = opening;
   enter('loading');
   try {
-    const [audio] = await Promise.all([api.sounds.audio(wanted.id, { signal }), catchUp()]);
+    const [audio] = await Promise.all([api.sounds.audio(wanted.id, { signal }), catchUp(skippingMs)]);
     signal.throwIfAborted();
     if (audio.url === null) return enter('failed', 'There is no audio of this sound.');
     await measuring;

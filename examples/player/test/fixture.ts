@@ -1,11 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { startPlayer } from '@sounds-service/dev/player';
 import { seed } from '@sounds-service/dev/seed';
+import { localKeys } from '@sounds-service/local-supabase/keys';
 import { startStack } from '@sounds-service/local-supabase/stack';
 import type { Browser, Page } from 'playwright-core';
 import postgres from 'postgres';
 import { test as base, expect, inject, type TestContext } from 'vitest';
+import { tone } from '../../../test/support/audio.ts';
 import { inProfile, launchBrowser, type View } from '../../../test/support/browser.ts';
+import { storeFile } from '../../../test/support/files.ts';
 import { fixture } from '../../../test/support/fixture.ts';
 import { startGateway } from '../../../test/support/gateway.ts';
 import { freePort } from '../../../test/support/ports.ts';
@@ -69,6 +72,15 @@ export const test = base.extend<{ $file: { site: Site }; $test: { visit: Visit; 
   phone: ({ visit }: { visit: Visit }, use) => visit('phone', (page) => listen(page).then(() => use(page))),
   desk: ({ visit }: { visit: Visit }, use) => visit('desk', (page) => listen(page).then(() => use(page))),
 });
+
+/** Adds a sound to the beginning of lists that is longer than the samples, so that apps continue in it. Returns its id. */
+export async function addLongSound({ supabaseUrl, sql }: Site): Promise<string> {
+  const project = { apiUrl: supabaseUrl, secretKey: localKeys.secretKey };
+  await storeFile('audio', 'long.wav', 'audio/wav', tone(300), project);
+  const [sound] = await sql`insert into public.sounds (title, audio_path, duration_sec, sort_order)
+    values ('Long', 'long.wav', 300, -1000) returning id`;
+  return sound?.['id'];
+}
 
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 

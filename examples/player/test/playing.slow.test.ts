@@ -1,7 +1,4 @@
-/** @module-tag browser */
-import type { Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
-import { startGateway } from '../../../test/support/gateway.ts';
+import { expect } from 'vitest';
 import { button, focused, listen, next, open, playing, position, test, untilPlays } from './fixture.ts';
 
 test.beforeAll(({ site }) => void site);
@@ -243,64 +240,4 @@ test('the sound, its position, its list, the volume and even loudness survive a 
   await page.reload();
   await button(page, 'Sign in').waitFor();
   expect(await page.locator('#bar').isVisible()).toBe(false);
-});
-
-test('nothing is lost behind a proxy that does not tell that it ends HTTPS', async ({ site, desk: page }) => {
-  const gateway = await startGateway({ SUPABASE_URL: site.supabaseUrl, REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
-  onTestFinished(gateway.close);
-  const mended = { 'x-forwarded-proto': 'https' };
-  let added = {};
-  const refused = new Set<string>();
-  await page.route('**/api/v1/**', async (route) => {
-    const request = route.request();
-    const { pathname, search } = new URL(request.url());
-    // The address of the sound still comes from the proxy as it was before.
-    const isSound = request.method() === 'GET' && /\/sounds\/[^/]+$/.test(pathname);
-    const headers = { ...request.headers(), ...(isSound ? mended : added) };
-    const response = await route.fetch({ url: `http://127.0.0.1:${gateway.port}${pathname}${search}`, headers });
-    if (response.status() === 400) refused.add(`${request.method()} ${pathname.split('/')[3]}`);
-    await route.fulfill({ response });
-  });
-
-  for (const table of ['favorites', 'history', 'progress']) await site.sql`delete from public.${site.sql(table)}`;
-  await next(page);
-  const title = await playing(page);
-  const kept = async () => {
-    const [row] = await site.sql`
-      select exists (select from public.favorites where sound_id = id) as is_favorite,
-        exists (select from public.history where sound_id = id) as is_played,
-        exists (select from public.progress where sound_id = id and position_sec = 15) as has_position
-      from public.sounds where title = ${title}`;
-    return row;
-  };
-  await page.locator('#bar').getByRole('button', { name: 'Favorite' }).click();
-  await button(page, 'Pause').click();
-  await page.getByLabel('Position').fill('15');
-  await expect
-    .poll(() => [...refused])
-    .toEqual(expect.arrayContaining(['POST favorites', 'POST plays', 'PUT progress']));
-  expect(await kept()).toEqual({ is_favorite: false, is_played: false, has_position: false });
-
-  added = mended;
-  await page.reload();
-  await expect.poll(kept).toEqual({ is_favorite: true, is_played: true, has_position: true });
-  await page.unrouteAll({ behavior: 'wait' });
-});
-
-test('covers show a placeholder until they have loaded, and are there after a reload', async ({ visit }) => {
-  const steps = async (page: Page) => {
-    await page.route('**/object/public/**', (route) => route.abort());
-    await listen(page);
-    await next(page);
-    const cover = page.locator('.listen:has-text("Steady Rain") img').first();
-    await expect.poll(() => cover.getAttribute('style')).toContain('data:image/png');
-    await page.unrouteAll();
-    await page.reload();
-    const width = "document.querySelector('#bar img').naturalWidth";
-    await expect.poll(() => page.evaluate(width)).toBeGreaterThan(0);
-    await expect.poll(() => page.locator('#bar img').getAttribute('src')).toMatch(/^http/);
-    const inList = "document.querySelector('.listen img').naturalWidth";
-    await expect.poll(() => page.evaluate(inList)).toBe(256);
-  };
-  await visit('desk', steps, 'ERR_FAILED');
 });

@@ -23,7 +23,7 @@ export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_a
 /** A change of the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
-  /** What the user did as a guest is now in the account. Read the lists again. */
+  /** Tells that the account now has what the user did as a guest. Read the lists again. */
   | { type: 'adopted'; user: User }
   /** The store could not write the session, which stays in memory. The next refresh tries again. */
   | { type: 'notStored'; user: User; error: unknown }

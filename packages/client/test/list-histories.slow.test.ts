@@ -8,7 +8,7 @@ import { createLists, type Lists, type ListToSave } from '../src/lists.ts';
 
 // Runs the client's lists against the saving function in Postgres, without the gateway between them.
 
-/** What happens to a request. `doubled` delivers it again at the end of the step, and `late` only then. */
+/** Fate of a request: `doubled` delivers it again at the end of the step, and `late` only then. */
 const fates = ['answered', 'lost request', 'lost answer', 'doubled', 'late'] as const;
 type Fate = (typeof fates)[number];
 

@@ -1,6 +1,10 @@
 import { storeFile } from '../../../test/support/files.ts';
 import type { Sql } from '../../../test/support/test.ts';
-import type { Files } from '../src/downloads.ts';
+import { createDownloads, type DownloadOptions, type Files } from '../src/downloads.ts';
+
+/** Creates downloads of a client. */
+export const start = (api: DownloadOptions['api'], options: Omit<DownloadOptions, 'api'>) =>
+  createDownloads({ api, ...options });
 
 /** Stores files in memory, which a restart keeps. */
 export function memoryFiles() {

@@ -34,7 +34,7 @@ interface Call<P, Q, H, B, G extends Guard> {
   headers: H;
   body: B;
   ip: string;
-  /** 429 to throw unless an attempt succeeds, because a limit is exceeded, but the account trusts the client. */
+  /** 429 to throw if an attempt fails. Set if a limit is exceeded, but the account trusts the client. */
   refusal: ApiError | undefined;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
@@ -68,7 +68,7 @@ interface Declaration<
   limits?: readonly LimitName[];
   /** Success status. Default: 200. */
   status?: 201;
-  /** Default: Done, whatever the handler returns. */
+  /** Schema of the response. Default: Done, in place of the value that the handler returns. */
   response?: R;
   /** File name of a response that clients save. */
   download?: string;

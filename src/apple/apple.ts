@@ -53,7 +53,7 @@ const invalidCode = () =>
 const checkSettings =
   'If this stays, check APPLE_TEAM_ID, APPLE_KEY_ID, APPLE_PRIVATE_KEY and APPLE_CLIENT_IDS with npm run doctor.';
 
-/** Returns the 500 for an answer of Apple. Its text is only logged, and contains nothing that was sent. */
+/** Returns the 500 for a failed call of Apple. @param what text for the log, without anything that was sent */
 const failure = (what: string, cause?: unknown) => serverError(new Error(`${what}. ${checkSettings}`, { cause }));
 
 /** Returns the time until the deadline of the current request. */

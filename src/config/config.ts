@@ -107,7 +107,7 @@ const budget = (fallback: number) => wholeNumber(1, 1_000_000).default(fallback)
 
 type Read = <S extends z.ZodType>(variable: string, schema: S) => z.output<S>;
 
-/** Returns how the gateway signs in at Apple, to revoke tokens. Null if it does not; loadConfig rejects a part. */
+/** Returns the settings to revoke tokens at Apple, or null if one is missing. loadConfig rejects a part of them. */
 function appleSettings(read: Read) {
   const teamId = read('APPLE_TEAM_ID', appleId);
   const keyId = read('APPLE_KEY_ID', appleId);

@@ -5,7 +5,7 @@ import { publishableKey } from './project.ts';
 import { Problem, throwAll } from './result.ts';
 import { askApi, check } from './run.ts';
 
-/** Id of no sound, for an empty catalogue, which is valid. */
+/** Id that no sound has, for calls to a service whose catalogue is still empty. */
 const noSound = '00000000-0000-0000-0000-000000000000';
 
 export const reads = check('Reads', [publishableKey, accessToken], async (run) => {

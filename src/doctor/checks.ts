@@ -83,7 +83,7 @@ async function resultsOf({ name, needs, execute }: Check, run: Run, succeeded: R
   }
 }
 
-/** Runs all checks, tells each result at once, and removes what they created. Ends early if it is interrupted. */
+/** Runs all checks, reports each result at once, and removes what they created. Ends early if it is interrupted. */
 export async function runChecks(
   run: Run,
   tell: (result: Result) => void,

@@ -19,7 +19,7 @@ declare module 'express-serve-static-core' {
     error?: ApiError;
     /** True if the account of an attempt trusts the client; absent until a limit needs it. */
     isTrusted?: Promise<boolean>;
-    /** 429 of a limit beyond which an attempt is tried, because the account trusts the client. */
+    /** 429 to send if the attempt fails. Set if a limit is exceeded, but the account trusts the client. */
     refusal?: ApiError;
     /** True for a refresh whose token has a form that Auth issues. */
     hasRefreshToken?: boolean;

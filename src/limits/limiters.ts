@@ -26,8 +26,8 @@ interface Parts {
 const busyMs = 3_000;
 
 /**
- * Rejects a request that is beyond a limit. Where the limit tries the attempts of clients that the account trusts, lets
- * them through and keeps the error in `locals.refusal`, which is the response unless the attempt succeeds.
+ * Rejects a request that is beyond a limit. If the limit has `triesTrusted` and the account trusts the client, lets it
+ * continue and keeps the error in `locals.refusal`, which is the response if the attempt fails.
  */
 async function rejectUnlessTrusted(error: ApiError, row: Limit, parts: Parts, res: Response, next: NextFunction) {
   const { locals } = res;

@@ -20,8 +20,8 @@ export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {
   /** Counts when the response is known, so that attempts in flight cannot fill the limit. Default: at the start. */
   countsLate?: boolean;
   /**
-   * Tries the attempt of a client that the account trusts also beyond this limit, so that strangers cannot lock out the
-   * owner. Unless it succeeds, its response is that of all others, so that it does not reveal the trust.
+   * Lets clients that the account trusts make attempts beyond this limit, so that other clients cannot lock out the
+   * owner. A failed attempt gets the same 429 as those of other clients, so that it does not reveal the trust.
    */
   triesTrusted?: boolean;
   /** Requests to which the limit applies. Default: all. */
@@ -86,7 +86,7 @@ const triedAnyway = {
   appliesTo: ({ locals }: Response) => locals.refusal !== undefined,
 };
 
-/** Refreshes of one address for each other request, because a mobile carrier has thousands of users behind one. */
+/** Factor by which an address may refresh more often, because mobile carriers have thousands of users behind one. */
 const refreshFactor = 10;
 
 /** Returns all limits, by the names that endpoints, metrics and Redis use. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Settings of the operator for apps, in the order in which the database returns them. Operators add other keys, but
- * Kotlin clients cannot read values of any type, so that the document lists only the agreed ones.
+ * Settings of the operator for apps, in the order in which the database returns them. Operators may add other keys. The
+ * document does not describe those, because clients in Kotlin cannot read values of any type.
  */
 export const AppSettings = z
   .object({

@@ -108,8 +108,8 @@ const toUser = ({ id, email, is_anonymous }: Tokens['user']) => ({
 });
 
 /**
- * Returns the placeholder user of a sign-up whose address is unconfirmed. The id of Auth would reveal accounts, because
- * for an address with an account it is new at each attempt.
+ * Returns the placeholder user of a sign-up whose address is unconfirmed. The id from Auth would reveal whether the
+ * address has an account, because only then Auth makes up a new id at each attempt.
  * @param secret key of the hash, so that clients cannot compute the ids
  */
 export function placeholderUser(address: string, secret: string) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Marked } from 'marked';
 
-/** Guide for app developers, and the code for languages other than TypeScript: their files in the repository, by name. */
+/** Files of the guide for app developers, and of the code for languages other than TypeScript, by name. */
 const files = {
   guide: 'docs/apps.md',
   'app-in-swift': 'examples/clients/swift.md',
@@ -15,7 +15,7 @@ export const pages = Object.keys(files) as Page[];
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** Returns the Markdown of a page, with links only to what the service serves. @param ending that of the linked pages */
+/** Returns the Markdown of a page, with links only to what the service serves. @param ending of linked pages */
 export const markdownOf = (page: Page, ending = '.md'): string =>
   read(files[page]).replace(/\[([^\]]+)\]\(([^()\s]+\.md)(#[\w-]+)?\)/g, (_, text, path, anchor = '') => {
     const file = posix.join(posix.dirname(files[page]), path);

@@ -156,7 +156,7 @@ const failures: Record<ErrorCode, ZodOpenApiResponseObject> = {
   ),
 };
 
-/** @param fields that X-Error-Field may name */
+/** Returns the components of the document. @param fields names that X-Error-Field may have */
 export const components = (fields: readonly string[]): ZodOpenApiComponentsObject => ({
   schemas: {
     ...Object.fromEntries(

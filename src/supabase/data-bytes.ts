@@ -21,7 +21,7 @@ export const catalogueReads: ReadonlySet<JsonFunction> = new Set([
 
 interface BytesCall {
   readonly name: JsonFunction;
-  /** Arguments; of catalogue reads, texts. */
+  /** Arguments by name. Those of catalogue reads must be strings, because they are sent in the query. */
   readonly args: object;
   /** Runs the function as this caller, or without a token if it is null. */
   readonly caller: Caller | null;

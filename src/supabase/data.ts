@@ -32,9 +32,9 @@ type Call<Name extends CalledFunction> = [
 ];
 
 /**
- * Calls of SQL functions. All throw ApiError by the code of the database: unauthorized for a rejected token or API key
- * or one with a smaller scope,
- * invalid_request for a constraint, not_found for a row that was deleted meanwhile, else server_error.
+ * Calls of SQL functions. All throw ApiError by the code of the database: unauthorized for a token or API key that is
+ * rejected or whose scope is too small, invalid_request for a violated constraint, not_found for a row that was deleted
+ * meanwhile, else server_error.
  */
 interface DataCalls {
   /** Returns the value of a function that never returns null. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 
-/** Timeout of a read at the replica. The rest of its 5 s is for the primary. */
+/** Timeout of the replica. The primary then has the rest of the 5 s of a read. */
 const timeoutMs = 2_000;
 
-/** A failed replica is skipped for this long. Then one read tries it. */
+/** Time for which a failed replica is skipped. One read then tries it again. */
 const restMs = 10_000;
 
 /** Response whose body has arrived, in parts. */

@@ -83,7 +83,7 @@ export const calledFunctions: readonly string[] = [...Object.keys(values), ...Ob
 /** Tells whether a value can be the result of a function. */
 export const isResultOf = (name: ValueFunction, value: unknown) => values[name](value);
 
-/** Tells whether the first bytes of JSON can begin the result of a function. They may be fewer than its beginning. */
+/** Tells whether the first bytes of JSON can begin the result of a function, even if only a few have arrived. */
 export function mayBegin(name: JsonFunction, start: Buffer): boolean {
   const { beginning } = json[name];
   const text = start.toString('latin1', 0, beginning.length);

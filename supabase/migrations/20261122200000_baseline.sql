@@ -362,7 +362,7 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    -- greatest ignores nulls, and least would not: without both dates the customer has no premium.
+    -- greatest and least ignore nulls, so without this case a customer without dates would have premium until 9999.
     case when coalesce(premium_until, premium_given_until) is not null then
       private.iso_time(least(greatest(premium_until, premium_given_until), '9999-12-31 23:59:59.999+00'))
     end as premium_until,
@@ -564,7 +564,7 @@ create trigger sounds_service_refuse_change before update of email_change, phone
   for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    -- Auth writes it at once if phones are not confirmed.
+    -- Auth writes a new number to phone at once if it does not confirm phones.
     or coalesce(new.phone, '') not in ('', coalesce(old.phone, '')))
   execute function private.refuse_at_auth(
     'Users cannot change their e-mail address or phone number. Ask an administrator.');
@@ -1109,7 +1109,7 @@ create table public.sounds (
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
-  -- Cut, because some letters fold to many, and a cursor of the order by title contains it.
+  -- Cut, because folding can lengthen a title, which cursors of the order by title contain.
   search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
@@ -2086,7 +2086,7 @@ begin
     return json_build_object('id', sound, 'play_count', private.add_to_counts(sound, 1, today));
   end if;
 
-  -- The play is a repeated one, or its sound is not there.
+  -- Not counted, because the play is repeated or its sound is not there.
   if exists (
     select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> sound
   ) then
@@ -2239,7 +2239,7 @@ begin
     order by place limit receipts_left
   ));
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
-  -- A play that was made before the history was cleared counts, and does not come back in the history.
+  -- Counts plays that were made before the history was cleared, but does not add them to the history.
   perform
     private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
     from (
@@ -2260,7 +2260,7 @@ declare
 begin
   return case
     when play.place = counted_place then 'counted'
-    -- Follows the counted play with the same key or, if this request counted none, has an earlier receipt.
+    -- Another play with this key was counted, earlier in this request or in an earlier one.
     when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'
@@ -2653,7 +2653,7 @@ comment on function private.find_word is
 create function private.find_words(q text) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Words of scripts without spaces are pairs of letters.
+  -- Allows more words in scripts without spaces, because they are pairs of letters.
   max_words constant integer := case when octet_length(q) > 2 * char_length(q) then 12 else 6 end;
   typed constant text[] := (private.search_words(q))[:max_words];
   joined constant text[] := private.joined_words(typed);
@@ -3886,7 +3886,7 @@ comment on function private.current_change is
   'Names the transaction. Includes its time, because numbers of transactions begin again in a restored project.';
 
 create table private.edits (
-  -- In the order of the statements, so that an undo can begin with the last one.
+  -- Increases in the order of the statements, so that an undo can begin with the last one.
   id bigint primary key generated always as identity,
   change text not null default private.current_change(),
   table_name text not null,
@@ -4490,7 +4490,7 @@ begin
       using errcode = 'invalid_parameter_value';
   end if;
   perform private.require_scope(key.scope, operation);
-  -- Is a second wall, if a function that writes says that it does not. Ends with the transaction.
+  -- Protects also against functions that write although they are declared stable. Lasts until the transaction ends.
   if key.scope <> 'all' then
     perform set_config('transaction_read_only', 'on', true);
   end if;
@@ -5065,7 +5065,7 @@ comment on function admin.moment is
 create function private.local_time(moment timestamptz, zone text) returns text
 language plpgsql stable set search_path = '' as $$
 declare
-  -- An offset of a zone has the opposite sign in Postgres, but not as an interval.
+  -- Converts an offset to an interval, because Postgres reads a zone such as '+01:00' with the opposite sign.
   there constant timestamp := case
     when zone ~ '^[+-]' then moment at time zone zone::interval else moment at time zone zone end;
 begin

@@ -98,8 +98,8 @@ $$;
 comment on function private.try_catalogue is
   'Takes the lock of writers of the catalogue if it is free. Returns whether it did.';
 
--- Writes of a user lock the account before any other row, as its deletion and an adoption do (62_adoption.sql), so that
--- they are done before, or are rejected. Skips writes that no user makes, such as the deletion of a sound.
+-- Locks the account of a user before any other row, as its deletion and an adoption do (62_adoption.sql). A concurrent
+-- write therefore ends before them, or is rejected. Skips writes that no user makes, such as the deletion of a sound.
 create function private.lock_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if auth.uid() is not null then

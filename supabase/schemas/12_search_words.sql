@@ -115,7 +115,7 @@ begin
 end
 $$;
 
--- Uses prefixes, because Postgres ignores weights of words without positions.
+-- Marks words by prefixes such as "=", because Postgres ignores weights of words without positions.
 create function private.search_vector(title text, category text, tags text[], description text) returns tsvector
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin

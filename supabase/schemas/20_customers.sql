@@ -79,7 +79,7 @@ comment on column public.customers.premium_given_until is
   'counts.';
 comment on column public.customers.last_seen_at is 'Time of the last activity, updated at most every 15 minutes.';
 
--- Names no column that changes often, so that updates of the others need not touch it.
+-- Contains no column that changes often, so that most updates of a customer do not write to the index.
 create index customers_guests on public.customers (created_at) where is_guest;
 
 alter table public.customers enable row level security;
@@ -119,7 +119,7 @@ create view private.customer with (security_invoker = true) as
   select id, email, full_name, avatar_url, phone, provider, source, locale, country, marketing_opt_in,
     is_active, private.iso_time(last_seen_at) as last_seen_at, private.iso_time(created_at) as created_at,
     private.iso_time(updated_at) as updated_at,
-    -- greatest ignores nulls, and least would not: without both dates the customer has no premium.
+    -- greatest and least ignore nulls, so without this case a customer without dates would have premium until 9999.
     case when coalesce(premium_until, premium_given_until) is not null then
       private.iso_time(least(greatest(premium_until, premium_given_until), '9999-12-31 23:59:59.999+00'))
     end as premium_until,

@@ -56,7 +56,8 @@ create trigger customers_keep before delete on public.customers for each row
 create trigger customers_keep_all before truncate on public.customers for each statement
   execute function private.keep_customer();
 
--- Rejects other values than those of the account, except the present source, which may be older than the provider.
+-- Rejects values that differ from those of the account. An unchanged source may differ, because the provider may have
+-- changed since.
 create function private.keep_mirrored() returns trigger language plpgsql security definer set search_path = '' as $$
 declare
   mirrored public.customers;
@@ -81,11 +82,11 @@ create trigger customers_keep_mirrored before update of email, provider, source,
     is distinct from (new.email, new.provider, new.source, new.is_guest))
   execute function private.keep_mirrored();
 
--- Rejects calls of Auth that the public publishable key allows, some only if a switch of Auth is on (docs/operate.md).
--- A second factor would lock out the owner of a stolen session; a passkey or a linked identity would remain as a
--- sign-in after the owner has recovered the account. An account keeps its sign-in methods when its address changes, so
--- an attacker could change theirs to an address whose owner recovers the account later. Administrators change addresses
--- without email_change.
+-- Rejects calls that anyone with the publishable key can make at Auth, some only if a switch of Auth is on
+-- (docs/operate.md). A thief of a session could lock out the owner with a second factor, or add a passkey or identity
+-- that still works after the owner has recovered the account. An attacker could also give an account the address of
+-- another person, who may recover it later, and keep a way to sign in. Administrators change addresses without
+-- email_change.
 create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
 begin
   -- Auth replaces addresses by hashes when it soft-deletes an account.
@@ -119,7 +120,7 @@ create trigger sounds_service_refuse_change before update of email_change, phone
   for each row
   when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
     or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    -- Auth writes it at once if phones are not confirmed.
+    -- Auth writes a new number to phone at once if it does not confirm phones.
     or coalesce(new.phone, '') not in ('', coalesce(old.phone, '')))
   execute function private.refuse_at_auth(
     'Users cannot change their e-mail address or phone number. Ask an administrator.');

@@ -27,8 +27,8 @@ create trigger sounds_service_refuse_anonymous after insert on auth.users for ea
   when (to_jsonb(new) ->> 'is_anonymous' = 'true')
   execute function private.refuse_new_guest();
 
--- A guest becomes a user by adoption alone. Directly at Auth, a guest could otherwise take an address without a mail,
--- because Auth confirms it at once if addresses need no confirmation.
+-- Lets a guest become a user only by adoption. At Auth, a guest could otherwise set any address without proof, because
+-- Auth accepts it at once if addresses need no confirmation.
 create trigger sounds_service_keep_guest after update on auth.users for each row
   when (to_jsonb(old) ->> 'is_anonymous' = 'true' and (
     to_jsonb(new) ->> 'is_anonymous' <> 'true'

@@ -57,7 +57,7 @@ create table public.sounds (
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
-  -- Cut, because some letters fold to many, and a cursor of the order by title contains it.
+  -- Cut, because folding can lengthen a title, which cursors of the order by title contain.
   search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
@@ -79,7 +79,7 @@ create index sounds_title on public.sounds using gin (search_title extensions.gi
 create index sounds_by_title on public.sounds (search_title, created_at) include (id) where is_active;
 create index sounds_tags on public.sounds using gin (tags) where is_active;
 create index sounds_duration on public.sounds (duration_sec) where is_active;
--- Without fastupdate, because a search would read the list of pending entries whole.
+-- Disables fastupdate, because each search would read the whole list of pending entries.
 create index sounds_words on public.sounds using gin (search_vector) with (fastupdate = off) where is_active;
 create index sounds_trash on public.sounds (deleted_at) where deleted_at is not null;
 create index sounds_audio_path on public.sounds (audio_path);
@@ -166,7 +166,7 @@ create trigger sounds_refuse_bucket_in_cover_image_path before insert or update 
   for each row when (new.cover_image_path like 'covers/%')
   execute function private.refuse_bucket_in_path('cover_image_path', 'covers');
 
--- Tells forget_facts whether the statement sets facts, because a row trigger cannot tell an equal value from none.
+-- Tells forget_facts whether the statement sets facts, because a row trigger cannot see that if the values are equal.
 create function private.note_given_facts() returns trigger language plpgsql set search_path = '' as $$
 begin
   perform set_config('sounds_service.given_' || tg_argv[0], case tg_when when 'BEFORE' then 'true' else '' end, true);
@@ -237,7 +237,7 @@ create trigger sounds_keep_position_of_moved after update of created_at on publi
 
 -- Moves a created_at that is taken to the next free millisecond. Remembers runs of more than 20 taken milliseconds
 -- until the transaction ends, because an import of n equal values would take n² steps (5,000 rows take 1 s).
--- Without sequential scans an import of 5,000 sounds into an empty table takes 5.0 s instead of 7.2.
+-- Disables sequential scans, so that an import of 5,000 sounds into an empty table takes 5.0 s instead of 7.2.
 create function private.assign_created_at() returns trigger
 language plpgsql security definer set search_path = '' set enable_seqscan = off as $$
 declare

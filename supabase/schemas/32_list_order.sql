@@ -67,9 +67,8 @@ comment on column private.list_place.key is
   'number of plays for popular, and an empty text for newest. Null without a sort if no sound has this created_at.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
--- Finds a sound also if it was deleted. The key is null if no sound had this time. Clients may cut the fraction, so a
--- full second means the sound of exactly this time, which comes first in the order below, or else the last sound of
--- that second in list order.
+-- Also finds deleted sounds. The key is null if no sound had this time. Clients may cut the fraction of a cursor, so a
+-- full second finds the sound of exactly this time, or else the last one of that second in list order.
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -226,7 +225,7 @@ begin
 end
 $$;
 
--- Lists sounds with plays, then the others, newest first. A place among these has the key 0.
+-- Lists sounds with plays, then those without, newest first. The key of a place is 0 for a sound without plays.
 create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare

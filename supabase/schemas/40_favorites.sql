@@ -47,8 +47,8 @@ $$;
 create trigger favorites_limit after insert on public.favorites referencing new table as added
   for each statement execute function private.limit_favorites();
 
--- Uses a subquery for each preview, because for a join the planner may read all sounds. Formats the time like
--- private.iso_time, whose calls take a fifth of the time of 5,000 favorites.
+-- Uses a subquery for each preview, because for a join the planner may read all sounds. Formats the time without
+-- private.iso_time, because calling it takes a fifth of the time of a list of 5,000 favorites.
 create view private.favorite with (security_invoker = true) as
   select sound_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
     (select sound from private.sound_preview as sound where sound.id = favorite.sound_id) as sounds

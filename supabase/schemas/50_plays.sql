@@ -132,7 +132,7 @@ begin
     return json_build_object('id', sound, 'play_count', private.add_to_counts(sound, 1, today));
   end if;
 
-  -- The play is a repeated one, or its sound is not there.
+  -- Not counted, because the play is repeated or its sound is not there.
   if exists (
     select from private.play_receipts where user_id = player and key = idempotency_key and sound_id <> sound
   ) then
@@ -286,7 +286,7 @@ begin
     order by place limit receipts_left
   ));
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
-  -- A play that was made before the history was cleared counts, and does not come back in the history.
+  -- Counts plays that were made before the history was cleared, but does not add them to the history.
   perform
     private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
     from (
@@ -307,7 +307,7 @@ declare
 begin
   return case
     when play.place = counted_place then 'counted'
-    -- Follows the counted play with the same key or, if this request counted none, has an earlier receipt.
+    -- Another play with this key was counted, earlier in this request or in an earlier one.
     when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'

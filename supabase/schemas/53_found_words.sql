@@ -33,7 +33,7 @@ comment on column private.search_word.share is
 comment on column private.search_word.in_descriptions_only is
   'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
--- Runs without sequential scans, because Postgres would read the whole table for rare words that it takes for frequent.
+-- Disables sequential scans, because Postgres would read the whole table if it overestimates how frequent a word is.
 create function private.any_has(words tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 begin
@@ -44,7 +44,7 @@ $$;
 comment on function private.any_has is
   'Returns whether a sound or a category has words. Also finds numbers, and words that are newer than the vocabulary.';
 
--- Runs without sequential scans: see private.any_has.
+-- Disables sequential scans for the reason given at private.any_has.
 create function private.slugs_named(words tsquery) returns text[]
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
@@ -66,7 +66,7 @@ comment on function private.slugs_named is
 -- Finds beginnings for the last word, and for others only if no sound or category has the word itself. Words of
 -- scripts without spaces are pairs of letters, so a single letter is always a beginning. Leaves out beginnings of
 -- frequent words without longer forms, which would take 10 ms. Plans its statements once (force_generic_plan), because
--- the same index suits all words. Runs without sequential scans, so that Postgres reads it in small catalogues, too.
+-- the same index suits all words. Disables sequential scans, so that Postgres uses it in small catalogues, too.
 create function private.look_up(word private.search_word, spelled text) returns private.search_word
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -122,7 +122,7 @@ comment on function private.find_word is
 create function private.find_words(q text) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Words of scripts without spaces are pairs of letters.
+  -- Allows more words in scripts without spaces, because they are pairs of letters.
   max_words constant integer := case when octet_length(q) > 2 * char_length(q) then 12 else 6 end;
   typed constant text[] := (private.search_words(q))[:max_words];
   joined constant text[] := private.joined_words(typed);

@@ -84,8 +84,8 @@ $$;
 comment on function private.search_tiers is
   'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
 
--- Plans each statement with its values, because the best plan depends on how frequent the words are. Runs without
--- sequential scans: see private.any_has. Parameters of the statement:
+-- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
+-- sequential scans for the reason given at private.any_has. Parameters of the statement:
 -- $1 query, $2 slugs of its categories, $3 ids of the page, $4 number of sounds to add, $5 query for words, $6 typed
 -- text, $7 and $8 list_rank and created_at of the last sound in the head of the list.
 create function private.add_sounds(
@@ -109,7 +109,8 @@ comment on function private.add_sounds is
   'Adds the next sounds to a page. Condition and order are SQL about "sound" with the parameters $5 to $8: the query '
   'for words, the typed text, and list_rank and created_at of the last sound in the head of the list.';
 
--- In a common list order "+ 0" keeps the planner from reading the whole list for words that rarely occur together.
+-- Sorts by list_rank + 0, which no index has, because the planner may otherwise read the whole list in the order of an
+-- index to find words that rarely occur together.
 create function private.add_matching(
   page uuid[], query private.sound_query, matching tsquery, head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -159,8 +160,8 @@ comment on function private.add_titles_containing is
   'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
   'inside of too many words.';
 
--- Words are frequent if at least a tenth of the sounds must have all of them, because each of the n words is missing in
--- less than 0.9/n of the sounds. A page of sounds with them is then found in the first thousand of the list.
+-- Words are frequent if at least a tenth of the sounds has all of them. This is certain if each of n words is missing
+-- in less than 0.9/n of the sounds. The first thousand sounds of the list then fill a page.
 create function private.head_of_list(words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -215,7 +216,7 @@ end
 $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
--- Sorts up to 500 sounds. More would take long, and the first queries are then enough to fill a page.
+-- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on.
 create function private.ranked_sounds(query private.sound_query, words private.search_word[], typed text)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
@@ -257,8 +258,8 @@ $$;
 comment on function private.sounds_as_typed is
   'Returns sounds that have all words, best first, then those whose titles contain the typed text.';
 
--- Leaves out words of descriptions first, then frequent ones, so that the rarest word decides. Nothing is better than
--- something wrong: at least half of the words that any sound has must remain, and one that most sounds do not have.
+-- Leaves out words of descriptions first, then frequent ones, so that the rarest word decides. To find nothing rather
+-- than something wrong, keeps at least half of the known words, one of them in at most half of the sounds.
 create function private.sounds_with_most_words(
   query private.sound_query, words private.search_word[], corrected text[], out ids uuid[], out kept text[]
 ) language plpgsql stable set search_path = '' as $$

@@ -147,8 +147,8 @@ comment on function public.save_progress is
   'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns '
   '[{sound_id, status}].';
 
--- Removing locks the day of the caller's plays, so that a play that is being counted is there before, or knows of the
--- clearing.
+-- The functions below lock the row of the caller's plays of today. A concurrent play is therefore in the history before
+-- they remove entries, or sees that the history was cleared.
 
 create function private.remove_from_history(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$

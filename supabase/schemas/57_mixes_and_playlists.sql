@@ -75,7 +75,7 @@ comment on table private.removed_lists is
 
 -- Reads ---------------------------------------------------------------------------------------------------------
 
--- Reads public.sounds as its owner, because the items of hidden sounds stay, and those of deleted sounds go.
+-- Reads public.sounds as its owner, because lists keep the items of hidden sounds, but not those of deleted ones.
 create function private.list_items(items jsonb) returns json language plpgsql stable set search_path = '' as $$
 begin
   return to_json(array(

@@ -1,5 +1,5 @@
--- The trash. A deleted sound, category or section is hidden for 30 days and keeps all rows that name it. Inserting it
--- again later could not replace that, because created_at is never reused.
+-- The trash. A deleted sound, category or section is hidden for 30 days and keeps all rows that name it. A later insert
+-- could not restore a sound, because created_at is never reused.
 
 create function private.move_to_trash() returns trigger language plpgsql set search_path = '' as $$
 begin

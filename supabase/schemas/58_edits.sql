@@ -1,7 +1,7 @@
 -- Edits of administrators in the catalogue in the last 30 days, which admin.undo takes back. One transaction is one
 -- change. An edit has only the columns that changed, so that it can be undone without touching others.
 
--- Is the role that a request or an administrator chose. current_user is the owner in the function that notes edits.
+-- Returns the role that a request or an administrator chose. In note_edits, current_user is the owner of the function.
 create function private.acting_role() returns text language plpgsql stable set search_path = '' as $$
 begin
   return coalesce(nullif(current_setting('role'), 'none'), session_user::text);
@@ -17,7 +17,7 @@ comment on function private.current_change is
   'Names the transaction. Includes its time, because numbers of transactions begin again in a restored project.';
 
 create table private.edits (
-  -- In the order of the statements, so that an undo can begin with the last one.
+  -- Increases in the order of the statements, so that an undo can begin with the last one.
   id bigint primary key generated always as identity,
   change text not null default private.current_change(),
   table_name text not null,
@@ -73,7 +73,7 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function private.picked is 'Returns some columns of a row.';
 
--- Has all facts of a changed file, also those that were empty, because it may be measured until the change is undone.
+-- Returns all facts of a changed file, even empty ones, because an import may measure the file before an undo.
 create function private.changed_columns(before jsonb, after jsonb) returns text[]
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -111,8 +111,8 @@ $$;
 comment on function private.difference is
   'Returns the columns in which two versions of a row differ; the whole row if it was added or deleted; else nulls.';
 
--- Runs once for each statement and plans anew, because a plan for one row would join 4,000 rows in minutes. A changed
--- primary key is a deletion and an addition. Its argument is the primary key.
+-- Uses a dynamic statement, so that Postgres plans each call: with the plan for a single row, joining 4,000 rows takes
+-- minutes. Notes a changed primary key as a deletion and an addition. Its argument has the columns of the primary key.
 create function private.note_edits() returns trigger
 language plpgsql security definer set search_path = '' set timezone = 'UTC' as $$
 declare

@@ -73,7 +73,7 @@ comment on function private.undo_edit is 'Takes back an edit of one row, and ret
 
 create type private.undone_edit as (edit private.edits, outcome text);
 
--- Takes places of a section back together, because rows that swap their positions are never valid one by one.
+-- Restores all places of a section together, because rows that swap their positions are never valid one by one.
 create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -94,8 +94,8 @@ exception
 end
 $$;
 
--- Tries again what a constraint forbade until later edits were undone: sounds get the old slug of a renamed category
--- only after the category.
+-- Repeats attempts that a constraint has rejected, because they may succeed after other edits are undone: sounds can
+-- get the old slug of a renamed category only after the category.
 create function private.undo_change(undone_change text) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -140,7 +140,7 @@ $$;
 comment on function private.needed_scope is
   'Returns the smallest scope of a key that may call this API function: all, unless the function cannot write.';
 
--- The SQLSTATE is that of this error alone. Detail and hint are the scope of the key and the one that it takes.
+-- Uses a SQLSTATE that no other error has. Detail is the scope of the key, hint the scope that the operation needs.
 create function private.require_scope(scope text, operation text) returns void
 language plpgsql stable set search_path = '' as $$
 declare
@@ -193,7 +193,7 @@ begin
       using errcode = 'invalid_parameter_value';
   end if;
   perform private.require_scope(key.scope, operation);
-  -- Is a second wall, if a function that writes says that it does not. Ends with the transaction.
+  -- Protects also against functions that write although they are declared stable. Lasts until the transaction ends.
   if key.scope <> 'all' then
     perform set_config('transaction_read_only', 'on', true);
   end if;

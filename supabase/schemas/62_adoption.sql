@@ -95,7 +95,7 @@ $$;
 comment on function private.move_clearings is
   'Moves the clearings of a guest, so that what the guest has removed does not come back with a late play.';
 
--- Keeps the version, which edits on the device begin from.
+-- Keeps the version, because edits that the device has not sent yet refer to it.
 create function private.move_lists(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -121,7 +121,7 @@ $$;
 comment on function private.move_lists is
   'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items.';
 
--- greatest ignores nulls.
+-- greatest ignores nulls, so an end that only one of both has is kept.
 create function private.move_premium(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin

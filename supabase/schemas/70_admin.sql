@@ -338,7 +338,7 @@ comment on function admin.moment is
 create function private.local_time(moment timestamptz, zone text) returns text
 language plpgsql stable set search_path = '' as $$
 declare
-  -- An offset of a zone has the opposite sign in Postgres, but not as an interval.
+  -- Converts an offset to an interval, because Postgres reads a zone such as '+01:00' with the opposite sign.
   there constant timestamp := case
     when zone ~ '^[+-]' then moment at time zone zone::interval else moment at time zone zone end;
 begin
@@ -386,8 +386,8 @@ end
 $$;
 comment on function admin.customer_named is 'Returns the customer with this address. An unknown address is an error.';
 
--- Schedules of Supabase Cron have no year, and a job that is scheduled in its minute may run in the next year. The
--- command ignores a moment that was missed by a day, because the project was paused.
+-- Requires a moment in the future, because schedules of Supabase Cron have no year: a job that misses its minute runs a
+-- year later. The command then does nothing, because more than a day has passed since the moment.
 create function admin.schedule_activation(kind text, id uuid, is_active boolean, moment timestamptz) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -488,7 +488,7 @@ begin
   end if;
 end
 $$;
--- Eight years include a 29 February.
+-- Looks eight years ahead, because these always include a 29 February.
 create function private.next_run(schedule text) returns timestamptz
 language sql stable set search_path = '' as $$
   with parsed as (select string_to_array(schedule, ' ', '*')::integer[] as fields),

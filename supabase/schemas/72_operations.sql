@@ -7,7 +7,7 @@ language sql stable security definer set search_path = '' as $$
 $$;
 comment on function private.is_doctors_account is 'Returns true for an account that npm run doctor created.';
 
--- Runs as definer, because API roles cannot read these schemas. Is dynamic, because the tables may be missing.
+-- Runs as definer, because API roles cannot read these schemas. Uses dynamic statements, because tables may be missing.
 create function private.doctor_report() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -24,7 +24,7 @@ $$;
 create function pg_temp.items(number integer) returns jsonb language sql as $$
   select coalesce(jsonb_agg(pg_temp.item(n) order by n), '[]') from generate_series(1, number) as n
 $$;
--- Returns a list of a request. Its items are null for a removal.
+-- Returns a list as a request contains it. Null items remove the list.
 create function pg_temp.list(
   items jsonb, version integer default 0, name text default 'Night', is_mix boolean default false, n integer default 1
 ) returns jsonb language sql as $$

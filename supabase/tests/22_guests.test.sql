@@ -1,4 +1,4 @@
--- Guests: new ones only if they are allowed, no way to become a user at Auth, and their end.
+-- Guests are rejected unless they are allowed, cannot become users at Auth, and are deleted when they are idle.
 begin;
 select plan(20);
 
@@ -29,7 +29,7 @@ select throws_ok(
   '23514', null, 'an administrator cannot make a guest a user'
 );
 
--- What Auth writes for a guest who asks it for an address, a password or an identity.
+-- Changes that Auth writes if a guest requests an address, a password or an identity.
 select throws_ok(
   format('update auth.users set %s where id = %L', change, 'a0000000-0000-4000-8000-000000000000'),
   '0A000', null, 'Auth cannot give a guest: ' || change

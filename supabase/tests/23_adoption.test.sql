@@ -15,7 +15,7 @@ insert into auth.sessions (id, user_id) values (gen_random_uuid(), pg_temp.guest
 insert into public.sounds (id, title, is_active)
   select pg_temp.sound(number), 'Sound ' || number, true from generate_series(1, 220) as number;
 
--- Favorites, of which they share one. favorites-limit.slow.test.ts has more of them.
+-- Favorites: guest and owner have one in common. favorites-limit.slow.test.ts tests the limit.
 insert into public.favorites (user_id, sound_id, created_at) values
   (pg_temp.owner(), pg_temp.sound(1), '2026-01-01'),
   (pg_temp.guest(), pg_temp.sound(1), '2026-02-01'), (pg_temp.guest(), pg_temp.sound(2), '2026-02-02');
@@ -91,7 +91,7 @@ select set_eq(
   'the list above names every table with a user'
 );
 
--- Who may adopt whom.
+-- Pairs of guest and owner that are rejected.
 select throws_ok(
   format('select public.adopt_guest(%L, %L)', guest, owner), '23514', null, 'rejects ' || title
 ) from (values

@@ -1,4 +1,4 @@
--- Deleted sounds, categories and sections can be brought back for 30 days, with all that hangs on them.
+-- Deleted sounds, categories and sections can be brought back for 30 days, with all rows that name them.
 begin;
 select plan(40);
 
@@ -26,7 +26,7 @@ insert into public.progress (user_id, sound_id, position_sec, updated_at) values
   ('a0000000-0000-4000-8000-000000000001', '7e575000-0000-4000-8000-000000000001', 12, now());
 insert into storage.objects (bucket_id, name, metadata) values ('audio', 'tests/rain.mp3', '{"mimetype": "audio/mpeg"}');
 
--- All that is stored about the sound, without the time of its last change.
+-- Contains all that is stored about the sound, without the time of its last change.
 create view pg_temp.state as
   select (select jsonb_agg(to_jsonb(sound) - 'updated_at') from public.sounds as sound where title = 'Tests rain') as sound,
     (select jsonb_agg(favorite order by user_id) from public.favorites as favorite

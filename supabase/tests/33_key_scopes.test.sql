@@ -27,8 +27,8 @@ insert into private.api_keys (name, owner_id, key_hash, key_prefix, scope) value
 create function pg_temp.used(prefix text) returns boolean language sql as $$
   select last_used_at is not null from private.api_keys where key_prefix = prefix
 $$;
--- Calls with a key as the gateway does, and rolls it back, because a transaction that only reads stays so. Returns the
--- SQLSTATE, detail and hint, or "ok" and whether the use was stored.
+-- Calls a function with a key as the gateway does. Rolls the call back, because otherwise the transaction may stay
+-- read-only. Returns SQLSTATE, detail and hint, or "ok" and whether the use was stored.
 create function pg_temp.call(key char, operation text, arguments jsonb default '{}') returns text language plpgsql as $$
 declare
   outcome text;
@@ -76,7 +76,7 @@ select is(
   pg_temp.call('a', 'add_favorite', '{"sound": "7e575000-0000-4000-8000-000000000001"}'), 'ok true', 'a key with the scope all writes'
 );
 
--- Second wall
+-- Functions that write although they are declared stable
 create function public.says_it_reads() returns json language plpgsql stable set search_path = '' as $$
 begin
   return to_json(public.add_favorite('7e575000-0000-4000-8000-000000000001'));

@@ -51,7 +51,7 @@ test('an upsert that repeats the created_at of a sound does not move it', async 
   for (let run = 0; run < 3; run++) await upsert(rows);
   const stored = () => sql`select created_at from public.sounds order by created_at`;
   expect((await stored()).map(({ created_at }) => created_at.toISOString())).toEqual(times);
-  // The transaction remembers the times of the other rows as taken, which must not move them.
+  // The new sound comes first, so the transaction remembers the times of the other rows as taken. They must not move.
   await upsert([{ id: randomUUID(), title: 'x', created_at: moment }, ...rows]);
   expect((await stored()).map(({ created_at }) => created_at.toISOString()).slice(0, 60)).toEqual(times);
   // A sound that is set to the time of another one is still moved.

@@ -36,7 +36,7 @@ test('src/supabase/database.types.ts equals the output of npm run types', async 
   expect(await databaseTypes(databaseUrl)).toBe(await readFile('src/supabase/database.types.ts', 'utf8'));
 });
 
-/** Matches what deepens the nesting of SQL or ends it. The steps of a `with` stand beside each other. */
+/** Matches the beginning or the end of a level of nesting in SQL. The queries of a `with` do not nest. */
 const nesting =
   /\bend (?:if|loop|case)\b|\b(?:end|if|loop|case|begin)\b|(?:\bas (?:not )?(?:materialized )?)?\(\s*(?:select|with|insert|update|delete)\b|[()]/g;
 

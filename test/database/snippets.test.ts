@@ -85,7 +85,7 @@ describe('the snippets for the SQL editor', () => {
     expect(new Set([...named].map(([, name]) => name))).toEqual(new Set(readdirSync(folder)));
   });
 
-  /** Runs a snippet for a title or slug at a time. Returns its jobs. */
+  /** Runs a snippet that schedules a change. @param key title or slug @param due moment @returns the scheduled jobs */
   const schedule = async (sql: Sql, file: string, key: string, due: string) => {
     const text = readFileSync(`${folder}/${file}.sql`, 'utf8').replace(/<(title|slug) of the \w+>/, key);
     const rows = await sql.unsafe(text.replace(placeholderOfMoment, due));

@@ -13,7 +13,7 @@ const page = 'docs/apple.md';
 const chapter = 'Sign in with Apple';
 const clientIds = 'com.example.sounds,com.example.web';
 
-/** Keys of an Apple, and a server that publishes them. */
+/** Test function with a server that publishes the keys of an Apple emulator, and with the SQL of docs/apple.md. */
 const test = base.extend<{ $file: { keys: { url: string; privateKey: jose.CryptoKey }; installed: Sql } }>({
   keys: [
     fixture(async (use) => {
@@ -25,7 +25,7 @@ const test = base.extend<{ $file: { keys: { url: string; privateKey: jose.Crypto
     }),
     { scope: 'file' },
   ],
-  /** Runs the SQL of the page. */
+  /** Installs the SQL of the page. Removes it after the tests. */
   installed: [
     async ({ sql }, use) => {
       await sql.unsafe(codeIn(page, 'sql', chapter));
@@ -36,7 +36,7 @@ const test = base.extend<{ $file: { keys: { url: string; privateKey: jose.Crypto
   ],
 });
 
-/** Starts the function of the page. @param keysUrl address that takes the place of Apple's keys */
+/** Starts the Edge Function of the page. @param keysUrl address of the published keys, in place of Apple's */
 function start(keysUrl: string, env: Record<string, string> = {}) {
   const packages = { jose: { ...jose, createRemoteJWKSet: () => jose.createRemoteJWKSet(new URL(keysUrl)) } };
   return startEdgeFunction(codeIn(page, 'ts', chapter), packages, { APPLE_CLIENT_IDS: clientIds, ...env });

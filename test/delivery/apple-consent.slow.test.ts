@@ -15,7 +15,7 @@ const page = 'docs/apple.md';
 const chapter = 'Consent of parents';
 const bundleId = 'com.example.sounds';
 
-/** Makes a root, an intermediate and a leaf with Apple's marks, or without them. */
+/** Makes a chain of root, intermediate and leaf certificates, the last two with the given extensions. */
 const script = `
 set -e
 for name in root mid; do openssl ecparam -name secp384r1 -genkey -noout -out $name.key; done
@@ -32,7 +32,7 @@ sign leaf mid`;
 
 const marks = { MID: '1.2.840.113635.100.6.2.1=ASN1:NULL', LEAF: '1.2.840.113635.100.6.11.1=ASN1:NULL' };
 
-/** Returns an App Store with certificates of its own: its root in base64, and a function that signs as it does. */
+/** Makes certificates like those of the App Store. Returns the root in base64, and a function that signs with them. */
 function makeAppStore({ MID, LEAF } = marks) {
   const cwd = mkdtempSync(join(tmpdir(), 'sounds-service-app-store-'));
   execFileSync('sh', ['-c', script], { cwd, env: { ...process.env, MID, LEAF }, stdio: 'ignore' });
@@ -51,7 +51,7 @@ type AppStore = ReturnType<typeof makeAppStore>;
 
 const test = base.extend<{ $file: { store: AppStore; installed: Sql } }>({
   store: [fixture(async (use) => use(makeAppStore())), { scope: 'file' }],
-  /** Runs the SQL of the page. */
+  /** Installs the SQL of the page. Removes it after the tests. */
   installed: [
     async ({ sql }, use) => {
       await sql.unsafe(codeIn(page, 'sql', chapter));
@@ -63,7 +63,7 @@ const test = base.extend<{ $file: { store: AppStore; installed: Sql } }>({
   ],
 });
 
-/** Starts the function of the page. Returns a function that posts a body with an access token, and returns the status. */
+/** Starts the Edge Function of the page. @returns a function that posts a body to it, and returns the status */
 function start({ root }: AppStore, env: Record<string, string> = {}) {
   const packages = { jose, jsrsasign: createRequire(import.meta.url)('jsrsasign') };
   const settings = { APPLE_BUNDLE_ID: bundleId, APPLE_ROOT_CA: root, ...env };

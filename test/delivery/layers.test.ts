@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Parts of a folder from top to bottom, and the parts that each may import. "*" are the files without a line. */
+/** Parts of a folder from top to bottom, and the parts that each may import. "*" stands for files without a line. */
 const layers: Record<string, string> = {
   src: `
     doctor/      doctor/ app.ts routes/ openapi/ pages/ http/ endpoint.ts context.ts apple/ supabase/ limits/ model/ shared/ config/ *

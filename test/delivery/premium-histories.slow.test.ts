@@ -12,15 +12,15 @@ const startMs = Date.now() - 400 * dayMs;
 const products = ['monthly', 'yearly', 'life', 'stickers'] as const;
 
 const step = fc.record({
-  /** What happens at RevenueCat. */
+  /** Change at RevenueCat. */
   change: fc.constantFrom('buy', 'buy', 'renew', 'cancel', 'billing issue', 'expire', 'refund', 'transfer', 'unknown'),
-  /** Which of the two accounts, or an anonymous id. */
+  /** Number of one of the two accounts, or of an anonymous id. */
   who: fc.nat(2),
   product: fc.constantFrom(...products),
   days: fc.integer({ min: 1, max: 400 }),
   /** Days until the next step. */
   pause: fc.integer({ min: 0, max: 60 }),
-  /** Events that arrive after this step, by their place among the undelivered ones, and whether RevenueCat fails then. */
+  /** Events that arrive after this step, by their place among the undelivered ones. `fails`: RevenueCat is down. */
   arriving: fc.array(fc.record({ place: fc.nat(20), fails: fc.boolean(), isTwice: fc.boolean() }), { maxLength: 3 }),
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -42,7 +42,7 @@ async function addAccounts(sql: Sql, count: number): Promise<string[]> {
   return ids;
 }
 
-/** Lets a history happen, and delivers its events. Returns what RevenueCat says about each account at the end, in ms. */
+/** Plays a history and delivers its events. Returns the end of premium of each account at RevenueCat, in ms. */
 async function live({ version, steps, late }: History, accounts: readonly string[]) {
   let nowMs = startMs;
   let isDown = false;
@@ -91,7 +91,7 @@ async function live({ version, steps, late }: History, accounts: readonly string
   isDown = false;
   for (const place of late) if (undelivered.length) await deliver(place);
   expect(undelivered).toEqual([]);
-  /** Returns an end of premium as both sides tell it: version 2 does not name what is over. */
+  /** Returns an end of premium as the API tells it: version 2 omits premium that is over. */
   const told = (end: number | null) => (end === null || (version === 'v2' && end <= nowMs) ? null : end);
   return accounts.map((id) => ({ told, end: told(cat.endOf(id)) }));
 }
@@ -102,7 +102,7 @@ test('500 random histories end with what RevenueCat says', async ({ sql }) => {
   const accounts = await addAccounts(sql, 2 * histories.length);
   const expected = new Map<string, Awaited<ReturnType<typeof live>>[number]>();
   const waiting = histories.entries();
-  /** Lets one history after the other happen. Several workers do, because each waits for the data API most of the time. */
+  /** Plays the histories that are left. Several workers run, because each waits for the data API most of the time. */
   async function work() {
     for (const [index, each] of waiting) {
       const own = accounts.slice(2 * index, 2 * index + 2);

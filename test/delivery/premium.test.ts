@@ -10,7 +10,7 @@ const nowMs = Date.now();
 const inDays = (days: number) => nowMs + days * dayMs;
 const anonymous = '$RCAnonymousID:87c6049c58069238dce29853916d624c';
 
-/** Returns what the sources say about a customer, in ms. Infinity: for life. Null: no premium. */
+/** Returns the stored end of a customer's premium, in ms. Infinity: for life. Null: no premium. */
 async function endOf(sql: Sql, { user }: Session): Promise<number | null> {
   const [row] = await sql`select premium_until::text as until from public.customers where id = ${user.id}`;
   const until: string | null = row?.['until'];
@@ -22,7 +22,7 @@ test('the recipe has at most 75 lines', () => {
   expect(premiumFunctionText.split('\n').length - 1).toBeLessThanOrEqual(75);
 });
 
-/** Histories of one customer: what happens at RevenueCat, the last event, and the end of premium afterwards. */
+/** Histories of one customer: functions that buy at RevenueCat, and return the last event and the end of premium. */
 const histories: Record<string, (cat: SmallRevenueCat, id: string) => { event: object; end: number | null }> = {
   'a monthly subscription that ends beside a purchase for life': (cat, id) => {
     const monthly = cat.buy(id, { endsAt: inDays(-1) });

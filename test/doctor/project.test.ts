@@ -11,7 +11,7 @@ const embedded = inject('stack').embedded;
 const { jwtSecret } = localKeys;
 const testWithSharedSecret = testWithProject({ signing: 'HS256' }, { SUPABASE_JWT_SECRET: jwtSecret });
 
-/** Checks that fail meanwhile, because other tests delete customers and allow guests. Slow tests cover them. */
+/** Checks that other tests can make fail, because they delete customers and allow guests. Slow tests cover these. */
 const disturbed = ['Customers', 'Guests'];
 
 const findingsOf = async (diagnosis: Promise<Result[]>) =>

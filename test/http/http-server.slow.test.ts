@@ -70,7 +70,7 @@ test.runIf(countable)(
     const before = openFiles(server);
     const downloads = 'GET /api/v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(8);
     const sockets = await openSockets(250, server);
-    // Before they stall, because a slow machine cuts the first ones before the last have sent their requests.
+    // Count the files before clients stall, because a slow machine disconnects the first while the last still send.
     await expect.poll(() => openFiles(server)).toBeGreaterThan(before + 240);
     const post =
       'POST /api/v1/auth/signin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';

@@ -32,7 +32,7 @@ async function appCalls(api: Api, databaseUrl: string) {
 const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 30_000 });
 
 describe.concurrent('outages of Supabase', () => {
-  // Each test starts a stack, and each outage takes until all calls have failed, those to Auth after 11 s.
+  // Allows for the start of a stack, and for two outages, in which calls of Auth fail after 11 s.
   const timeout = 90_000;
   test.for([
     ['a stopped Postgres', 'a frozen Postgres'],
@@ -52,7 +52,7 @@ describe.concurrent('outages of Supabase', () => {
       const calls = await appCalls(apiAt(`${origin}/api/v1`), databaseUrl);
       const ended: { call: number; status: number; startedMs: number }[] = [];
       let isOn = true;
-      // The client checks every response, as in other tests.
+      // Repeats each call until the end. The client checks every response against the OpenAPI document.
       const clients = calls.map(async (send, call) => {
         for (; isOn; await sleep(100)) {
           const startedMs = performance.now();

@@ -50,7 +50,7 @@ test.for([
           const disconnect = send(`${url}/auth/${path}`, ten);
           await expect.poll(() => held.length).toBe(10);
           disconnect();
-          // Until their results are known, all ten may be wrong.
+          // An attempt counts as wrong until its result is known, so ten of them exceed the limit.
           await attempt().expect(429).expect('Retry-After', '3').expect('X-Error-Reason', 'limit_requests');
         };
         await hangUp();

@@ -44,7 +44,7 @@ test.for(['signin', 'verify', 'signup', 'recover'])(
         const one = attempt(path, { email: newEmail(), password, code: '12345678', type: 'recovery' });
         for (const [status, expected] of Object.entries({ 500: 500, 502: 500, 429: 429 })) {
           answer = (res) => reject(res, Number(status), 'over_request_rate_limit');
-          // At most two at once, because attempts whose results are not known count until then.
+          // Sends only two at once, because attempts count as wrong until their results are known.
           for (let round = 0; round < 16; round++)
             expect(tally(await inOnePacket(port, Array(2).fill(one)))).toEqual({ [expected]: 2 });
         }
@@ -146,7 +146,7 @@ test.for([
       const statuses = await times(2, (socket) => inOnePacket(gateway.port, guesses(socket)));
       expect(tally(statuses.flat())[429]).toBeGreaterThanOrEqual(100);
       expect(seen.total).toBeLessThanOrEqual(100);
-      // At most four keys for each attempt, one for the client, and one for each of 100 addresses of the request limit.
+      // Redis has at most four keys for each attempt, one for the client, and one for each of 100 addresses.
       expect(await redis.dbsize()).toBeLessThanOrEqual(4 * 100 + 1 + 100);
       expect(await signIn(api, newEmail(), { from: '2001:db8:1:200::1' })).toMatchObject({ status: 200 });
       const [trusted = ''] = await redis.keys('sounds:trusted-client:*');

@@ -31,7 +31,7 @@ test('beyond a limit of its address, only the right password shows trust in a cl
         return { status, reason, isLong: retryAfter > 300 };
       };
       const answers = [await guess(newEmail())];
-      // At most ten at once, because attempts whose results are not known count until then.
+      // Sends only ten at once, because attempts count as wrong until their results are known.
       for (const count of [10, 10, 10, 1]) answers.push(...(await times(count, () => guess(colleague))));
       expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
       expect(answers[0]).toMatchObject({ status: 429, reason: 'limit_attempts' });

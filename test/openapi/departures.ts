@@ -19,7 +19,7 @@ function close(schema: unknown): void {
 const text = JSON.stringify(openApiDocument(endpoints)).replaceAll('"#/', '"document#/');
 const document: Part = JSON.parse(text);
 close(document);
-// Operators add keys.
+// Allow other keys in these settings, because operators may add some.
 delete document['components']?.['schemas']?.['AppSettings']?.['additionalProperties'];
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats });
 ajv.addKeyword({

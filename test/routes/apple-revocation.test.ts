@@ -12,7 +12,7 @@ import { noteSecret } from '../support/secrets.ts';
 import { test as base, clientWith, issueKey, newEmail, newUser, type Session, type Sql } from '../support/test.ts';
 import { ageSignIn } from './age-sign-in.ts';
 
-/** Test function with a small Apple, and a gateway that logs all levels and revokes tokens there. */
+/** Test function with an emulator of Apple, and a gateway that logs all levels and revokes tokens there. */
 const test = base.extend<{ $file: { apple: SmallApple; revoking: Gateway } }>({
   apple: [
     fixture(async (use) => {
@@ -41,7 +41,7 @@ async function appleUser(gateway: Gateway) {
   return { ...session, app: clientWith(gateway, session.access_token), code: codeOf(email) };
 }
 
-/** Returns a code of the small Apple. Records it and the tokens that are made of it, so that no log may have them. */
+/** Returns a code of the emulator. Records it and the tokens that it gives, so that no log may contain them. */
 function codeOf(email: string): string {
   const code = `dev-${email}`;
   for (const kind of ['', 'refresh-token-of-', 'access-token-of-']) noteSecret(kind + code);

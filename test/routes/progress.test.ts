@@ -175,7 +175,7 @@ describe('removed positions', () => {
 
 const hourMs = 60 * minuteMs;
 
-/** Reports of devices in true time, whose corrected clocks differ by up to a second, and how often each arrives. */
+/** Reports of several devices in the order of true time. `deliveries` orders the arrivals of a report; empty: lost. */
 const listening = fc.array(
   fc.record({
     gapMs: fc.integer({ min: 5_000, max: 30 * minuteMs }),

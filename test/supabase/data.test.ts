@@ -21,7 +21,7 @@ async function readsOf(act: (app: Api) => Promise<void>) {
 }
 
 test('a search finds the given text, also text that PostgREST would treat as a filter', async ({ sql }) => {
-  // PostgREST treats these as filters of the result if one is a whole argument, unlike "in" and "fts(x".
+  // PostgREST reads an argument as a filter of the result if it is one of these, but not if it is "in" or "fts(x".
   const filterLike = ['eq.1', 'in.(a)', 'is.null', 'not.eq.1', 'fts(english).cat', 'like(all).x'];
   const reads = await readsOf(async (app) => {
     for (const search of filterLike) {

@@ -1,7 +1,7 @@
 import type { SmallApple } from '@sounds-service/local-supabase/small-apple';
 import { noteSecret } from './secrets.ts';
 
-/** Returns the settings of Apple for a gateway. Records the lines of the key, so that no log may have them. */
+/** Returns the settings of Apple for a gateway. Records the lines of the key, so that no log may contain them. */
 export function appleEnv({ team, privateKey }: Pick<SmallApple, 'team' | 'privateKey'>): Record<string, string> {
   for (const line of privateKey.split('\n').slice(1, -2)) noteSecret(line);
   return {

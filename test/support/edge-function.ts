@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** Returns the code of a page in a language, without the indentation of its list. */
+/** Returns the code in a language under a heading of a page, without the indentation of the list that contains it. */
 export function codeIn(page: string, language: 'ts' | 'sql', heading: string): string {
   const [, chapter = ''] = readFileSync(page, 'utf8').split(`\n## ${heading}\n`);
   const block = new RegExp(`^ {3}\`\`\`${language}\n(.*?)^ {3}\`\`\`$`, 'ms').exec(chapter.split('\n## ')[0] ?? '');

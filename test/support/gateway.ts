@@ -26,7 +26,7 @@ export async function listen(server: Server) {
 /**
  * Starts the real app on a free port, with the stack of this test run and, by default, very high rate limits.
  * @param env environment variables as an operator would set them
- * @param apple address of an Apple
+ * @param apple address of an emulator of Apple
  */
 export async function startGateway(env: Record<string, string> = {}, apple?: string) {
   const config = loadConfig({ ...environment(), ...env });

@@ -27,7 +27,7 @@ export const settingsOf: Record<'v1' | 'v2', Env> = {
 /**
  * Starts the Edge Function of docs/premium.md against the local stack.
  * @param revenueCat answers what the function sends to api.revenuecat.com
- * @returns the function: sends it a webhook with this event, or with this text, and returns the status
+ * @returns a function that sends a webhook with an event, or with a text, and returns the status
  */
 export function premiumFunction(revenueCat: Pick<SmallRevenueCat, 'answer'>, env: Env = settingsOf.v1) {
   const { apiUrl, secretKey } = inject('stack');

@@ -116,7 +116,7 @@ export const searches: Record<string, Expected> = {
   yagmru: { first: ['Yağmur sesi'], corrected: 'yagmur' },
   'шмум дожда': { first: ['Шум дождя'], corrected: 'шмум дождя' },
   موسيقا: { first: ['موسیقی آرامش‌بخش ۵۲۸ هرتز'], corrected: 'موسيقي' },
-  // Nothing is better than something wrong.
+  // Unknown words find nothing instead of something wrong.
   snow: { first: ['Snowfall'], never: ['Slow Ocean Waves'] },
   yoga: { never: ['*'] },
   brain: { never: ['*'] },
@@ -129,7 +129,7 @@ export const searches: Record<string, Expected> = {
   owl: { first: ['Rainforest at Night'], never: ['Singing Bowl in C4'] },
   forest: { first: ['Wind in the Pines', 'Rainforest at Night'] },
   'rai night': { first: ['Rainforest at Night'] },
-  // Words that are joined, hyphenated or apart are one.
+  // Joined, hyphenated and separate spellings of a word are equal.
   lofi: { first: ['Lo-fi beats'] },
   'lo fi': { first: ['Lo-fi beats'] },
   'lo-fi': { first: ['Lo-fi beats'] },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Keys of the small RevenueCat, one for each version of its API. */
+/** API keys of the emulator, one for each version of the API. */
 export const revenueCatKeys = { v1: 'sk_of_version_1', v2: 'sk_of_version_2' };
 export const revenueCatProject = 'proj1ab2c3d4';
 
@@ -29,10 +29,10 @@ const effectiveEnd = ({ endsAt, graceEndsAt }: Purchase) =>
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
 /**
- * Creates a RevenueCat that keeps purchases, and answers as theirs does.
- * - `GET /v1/subscribers/{id}`: each entitlement that there ever was, with the dates of the purchase that ends last; makes
- *   unknown customers (201)
- * - `GET /v2/projects/{project}/customers/{id}/active_entitlements`: active ones alone, by their id; 404 for unknown ones
+ * Creates an emulator of RevenueCat that keeps purchases, and answers requests as the real API does.
+ * - `GET /v1/subscribers/{id}` returns each entitlement that the customer ever had, with the dates of the purchase that
+ *   ends last. It creates unknown customers (201).
+ * - `GET /v2/projects/{project}/customers/{id}/active_entitlements` returns the ids of active entitlements, or 404.
  * @param clock returns the time of RevenueCat in ms
  */
 export function createSmallRevenueCat(clock: () => number = Date.now) {

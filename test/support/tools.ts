@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 interface Tool {
-  /** What to install. */
+  /** Name of the package to install. */
   install: string;
   /** Returns the path of the tool, if there is one. */
   find: () => string | undefined;

@@ -17,8 +17,8 @@ const titlesRatioMax = 2;
 const plainRatioMax = 8;
 
 /**
- * Time of the yardstick, the plain read of a page, on the machine for which the targets were set. A machine that was
- * slower while a statement was measured gets as much more time for it.
+ * Time of the yardstick, the plain read of a page, on the machine for which the targets were set. If the yardstick
+ * takes n times as long while a statement is measured, the time limit of the statement is n times as high.
  */
 const yardstickMs = 0.35;
 

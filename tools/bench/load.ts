@@ -165,7 +165,7 @@ async function loadHistories(sql: Transaction) {
     from public.favorites as favorite join loaded_customers on id = favorite.user_id`;
 }
 
-/** Loads 200 positions, the maximum, for COLLECTOR and other users. */
+/** Loads 200 positions, the maximum, for the collector and 99 other users. */
 async function loadProgress(sql: Transaction) {
   await sql`
     insert into public.progress (user_id, sound_id, position_sec, updated_at)
@@ -174,7 +174,7 @@ async function loadProgress(sql: Transaction) {
       cross join (select id, row_number() over (order by id) as n from public.sounds order by id limit 200) as sound`;
 }
 
-/** Loads 100 removals from the history for COLLECTOR and other users, older than their positions. */
+/** Loads 100 removals from the history for the collector and 99 other users, older than their positions. */
 async function loadClearings(sql: Transaction) {
   await sql`
     insert into private.history_clearings (user_id, sound_id, cleared_at)

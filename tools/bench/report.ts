@@ -13,7 +13,7 @@ function commit(): string {
   return stdout?.trim() || 'unknown';
 }
 
-/** Describes machine, commit and date. The load is that before the run. */
+/** Describes machine, commit and date. Call it before the run, because it includes the load of the machine. */
 export function header(): string {
   const processor = `${availableParallelism()} × ${cpus()[0]?.model.trim()}`;
   const memory = `${whole(totalmem() / 2 ** 30)} GB`;

@@ -81,7 +81,7 @@ function subjectOf({ produces, destroys, consumes }: Action): StableId | undefin
   return id !== undefined && 'target' in id ? id.target : id;
 }
 
-/** Returns the statement of the plan, or null if a later one includes it. */
+/** Returns the statement that fixes a difference, or null if the statement of a later action includes it. */
 function fixOf(action: Action, statements: readonly string[]): string | null {
   const subject = subjectOf(action);
   if (subject?.kind === 'table') return [action.sql, ...revokedColumnGrants(action, subject, statements)].join(';\n');
@@ -103,7 +103,7 @@ function revokedColumnGrants(
   return role === undefined ? [] : statements.filter((statement) => granted.test(statement));
 }
 
-/** @returns file and line of the statement that declares an object, or a part of a table */
+/** Returns file and line of the statement that declares an object, or a part of a table. */
 function declarationOf(id: StableId | undefined): string {
   const name = id === undefined || !('name' in id) ? '' : id.name;
   const schema = id !== undefined && 'schema' in id ? `${id.schema}.` : '';

@@ -81,7 +81,7 @@ async function readPositions() {
   dispatchEvent(new Event('positions'));
 }
 
-/** Tells whether to resume at a position: not in the first or last 15 s, where other apps may have saved one. */
+/** Tells whether to resume at a position. Ignores the first and last 15 s, where other apps may save positions. */
 export const canResume = (seconds: number, length?: number | null) =>
   seconds >= 15 && !(length && seconds > length - 15);
 
@@ -117,7 +117,7 @@ async function sync() {
 /** Settles when the copy of the last visit has been read, which needs no network. */
 export const restored = api.auth.user().then((user) => (user ? read() : undefined));
 
-/** Settles when the copy has been updated or made, which is not tried without a network. */
+/** Settles when the copy has been made or updated. Without a network, settles with the copy of the last visit. */
 export let ready = restored.then(() => (copyInUse() ? undefined : sync()));
 addEventListener('online', sync);
 document.addEventListener('visibilitychange', () => {

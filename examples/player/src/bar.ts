@@ -81,7 +81,7 @@ function showTime() {
 }
 player.element.ontimeupdate = player.element.ondurationchange = showTime;
 
-/** Changes the text for screen readers, which read it aloud at each change: not while the sound plays on. */
+/** Updates the text for screen readers. Not called during playback, because they read each change aloud. */
 const tellTime = () => seek.setAttribute('aria-valuetext', time.textContent);
 seek.onfocus = tellTime;
 seek.oninput = () => {

@@ -39,7 +39,7 @@ export function entitle(title: string) {
 
 let timer = 0;
 
-/** Shows a text at the top, for some seconds or until the next text. Without a text, shows a missing network. */
+/** Shows a text at the top, for some seconds or until the next text. Without a text, reports a missing network. */
 export function notify(text = '', seconds = 0) {
   clearTimeout(timer);
   if (seconds > 0) timer = window.setTimeout(notify, seconds * 1000);

@@ -15,7 +15,7 @@ const kindOf = ({ is_mix, items }: SavedList) =>
 
 const findList = async (id: string) => (await lists.all()).find((list) => list.id === id);
 
-/** Changes a list as it is now, and shows why the service does not take it. */
+/** Applies an edit to the current state of a list. Shows the reason if the service rejects it. */
 async function change(id: string, edit: (list: SavedList) => Pick<SavedList, 'items'>) {
   const list = await findList(id);
   if (!list) return;

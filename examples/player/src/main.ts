@@ -77,7 +77,7 @@ addEventListener('session', ({ detail: event }) => {
   void show();
 });
 
-/** Shows what the operator tells everybody. */
+/** Shows the operator's message to all users. */
 async function showMessage() {
   const { settings } = await api.config();
   find('#message').textContent = settings.message ?? '';

@@ -68,7 +68,7 @@ async function start(wanted: Preview, from: readonly Preview[]) {
   await open(wanted);
 }
 
-/** Plays the sound at `startAt`, or where the user has been on another device meanwhile. */
+/** Plays the sound at `startAt`, or at the position that another device has saved meanwhile. */
 async function open(wanted: Preview) {
   release();
   const measuring = measure(wanted);
@@ -161,7 +161,7 @@ export function skip(step: 1 | -1) {
   if (other) void start(other, list);
 }
 
-/** Ends what waits before the sound plays. */
+/** Cancels requests that were made to open a sound. */
 function abort() {
   opening.abort();
   opening = new AbortController();

@@ -12,7 +12,7 @@ type Options = Omit<Accounts, 'recovery'> & {
   sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<unknown>;
 };
 
-/** Time limit of `sendLast`, because the session should end soon. */
+/** Time limit of `sendLast`, so that a slow network does not delay the sign-out at the service. */
 const lastLimitMs = 5_000;
 
 /** Calls for accounts and for the user who is signed in on this device. */
@@ -58,7 +58,7 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
   return {
     /**
      * Signs out on this device at once. Resolves when the service has ended the session, or when it cannot be reached.
-     * You need not await it. Changes that cannot be sent before stay for the next sign-in of the user.
+     * You need not await it. Changes that could not be sent stay on the device until the user signs in again.
      */
     async signOut(options?: CallOptions): Promise<void> {
       accounts.recovery = null;
@@ -78,7 +78,7 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
 
     /**
      * Deletes the account permanently. The service requires a sign-in within the last 15 minutes. With a code of Apple,
-     * it first revokes the user's tokens at Apple, and deletes the account whatever comes of that.
+     * it first revokes the user's tokens at Apple, and deletes the account even if that fails.
      * @returns whether the tokens are revoked
      */
     async deleteAccount(apple?: AppleCode, options?: CallOptions): Promise<{ appleRevoked: boolean }> {

@@ -6,7 +6,7 @@ import { readItem, type Store } from './store.ts';
 
 /** Settings of the service that the screens of an app depend on. */
 export interface AppConfig extends Omit<Schema<'AppConfig'>, 'settings'> {
-  /** Settings of the operator. Other keys than the agreed ones have any JSON. */
+  /** Settings of the operator. Keys that the schema does not list can have any JSON value. */
   settings: Schema<'AppSettings'> & Record<string, unknown>;
 }
 
@@ -60,7 +60,7 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
     ask,
     restore,
 
-    /** Settles like a call, once the settings that `coverUrl` needs are loaded, or cannot be. */
+    /** Settles like a call, but waits until the settings that `coverUrl` needs are loaded or have failed to load. */
     async withCovers<T>(call: Promise<T>): Promise<T> {
       const [result] = await Promise.all([call, covers()]);
       return result;

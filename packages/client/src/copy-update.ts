@@ -7,7 +7,7 @@ import { pause } from './wait.ts';
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
 const pagesBetweenStores = 5;
 
-/** Share of the requests of a minute that a long copy leaves to the user. */
+/** Share of the user's request limit that a long update leaves free for the app. */
 const shareOfUser = 1 / 2;
 
 /** Gets all changes of the catalogue. */

@@ -38,8 +38,8 @@ export interface Outcome {
 }
 
 /**
- * Creates a function that sends reports in one request and decides by the answer which of them are over, as
- * docs/apps.md says.
+ * Creates a function that sends reports in one request, and removes those that the response settles, by the rules in
+ * docs/apps.md.
  * @param refuse takes the error of a report that the service has refused
  */
 export function createDelivery<Time extends string, Entry extends Report<Time>>(

@@ -28,7 +28,7 @@ export const addressRejected = new Error('The address was rejected.');
 /** Matches the types with which servers send recordings. */
 const recordingTypes = /^(audio|video)\/|^\w+\/octet-stream|^application\/(x-)?ogg/i;
 
-/** Statuses that say nothing about the address. */
+/** Statuses of temporary failures, after which the address may still be valid. */
 const passingStatuses = [408, 425, 429];
 
 /**

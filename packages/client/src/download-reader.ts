@@ -6,7 +6,7 @@ import { pause, throwIfAborted } from './wait.ts';
 /** Bounds of the number of bytes in one request. */
 const [leastPartBytes, mostPartBytes] = [50_000, 1_000_000];
 
-/** Time within which a request should end, so that little is lost with it: parts grow below, and shrink above. */
+/** Durations of a request: parts grow if it is quicker, and shrink if it is slower, so that a failure loses little. */
 const [quickMs, slowMs] = [5_000, 20_000];
 
 /** Pauses before a part is requested again. */

@@ -28,7 +28,10 @@ class ServiceError extends Error {
   /** The HTTP status; 0 without a response. */
   declare readonly status: number;
   declare readonly code: ErrorCode;
-  /** Reason for a 400, 401, 404 or 429, `locked` for a sound that needs premium, or `too_many` for a list. Let your code depend on it, never on the message. */
+  /**
+   * Reason for a 400, 401, 404 or 429, `locked` for a sound that needs premium, or `too_many` for a list. Let your code
+   * depend on it, never on the message.
+   */
   declare readonly reason: ErrorReason | null;
   /** Name of the invalid field, if there is exactly one. */
   declare readonly field: string | null;

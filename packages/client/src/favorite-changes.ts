@@ -6,7 +6,7 @@ import type { Parts } from './parts.ts';
 import { canGoOn, createFlush } from './refusal.ts';
 import { pause } from './wait.ts';
 
-/** Share of the user's requests that unsent changes leave to the app. */
+/** Share of the user's request limit that sending changes leaves free for the app. */
 const shareOfApp = 1 / 3;
 
 /** Tells whether the service refuses a favorite. Other errors say nothing about it. */
@@ -27,7 +27,7 @@ export function createFavoriteChanges(parts: Parts) {
     send,
     flush,
 
-    /** Stores a change, and calls `copied` before it is sent. */
+    /** Stores a change, and sends it. @param copied updates the copy of the favorites, before the change is sent */
     async want(user: string, id: string, isFavorite: boolean, copied: () => Promise<void>) {
       await changes.update(user, (entries) => {
         entries[id] = isFavorite;

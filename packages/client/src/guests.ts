@@ -25,7 +25,7 @@ interface Adopting extends Shared {
 /** Outboxes that the client keeps for each user. */
 const outboxes = ['favorites', 'plays', 'progress', 'lists'];
 
-/** Returns the user of this device, or makes a guest. Calls at the same time make one. */
+/** Returns the user of this device, or makes a guest. Concurrent calls make only one guest. */
 export const continueAsGuest = ({ url, waiting, session }: Shared, options?: CallOptions): Promise<User> =>
   exclusively('sounds.guest', async () => {
     const present = (await session.load())?.user;
@@ -37,7 +37,7 @@ export const continueAsGuest = ({ url, waiting, session }: Shared, options?: Cal
     return guest.user;
   });
 
-/** Has the user adopt the guests that wait for it. @throws SoundsError if one must wait longer, at the first */
+/** Has the user adopt the guests that wait for it. @throws SoundsError at the first guest that cannot be adopted yet */
 export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
   const { guests, waiting, data, onSession } = parts;
   await guests.sending(user.id, waiting.timeLimitMs, () => adoptAll(parts, user.id));
@@ -86,7 +86,7 @@ async function refreshed({ url, waiting, guests }: Adopting, owner: string, gues
   }
 }
 
-/** Lets unsent changes of a guest go on as those of the user. Of two positions or edits of a list, the newer one stays. */
+/** Moves unsent changes of a guest to the user. If both have a change with the same key, keeps the newer one. */
 async function moveUnsent(outbox: Entries<{ updated_at?: string }>, guest: string, owner: string): Promise<void> {
   const unsent = await outbox.read(guest);
   await outbox.update(owner, (own) => {

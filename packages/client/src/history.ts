@@ -8,7 +8,7 @@ type HistoryPage = Schema<'HistoryListResponse'>;
 type Options = Parts & {
   /** Sends unsent plays, so that the history contains them. */
   flushPlays: (options?: CallOptions) => Promise<void>;
-  /** Runs a call that removes the position of a sound, by default of all, and removes it from this device. */
+  /** Runs a call that removes the position of a sound, or of all sounds. Then removes it from this device, too. */
   dropProgress: (userId: string, call: () => Promise<unknown>, soundId?: string) => Promise<void>;
 };
 
@@ -37,7 +37,7 @@ export function createHistory({ api, session, historyCopy: copy, flushPlays, dro
       } while (cursor);
     },
 
-    /** Removes all entries, and the positions of all sounds. Plays that are sent later count, but do not come back. */
+    /** Removes all entries, and the positions of all sounds. Plays that are sent later count, but add no entries. */
     async clear(options?: CallOptions): Promise<void> {
       const { user } = await session.current();
       await dropProgress(user.id, () => api.DELETE('/history', signalOf(options)));

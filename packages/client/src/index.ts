@@ -56,7 +56,7 @@ export interface Options {
 /** The client of a Sounds Service for one user at a time. */
 export interface Sounds extends ReturnType<typeof createSounds> {}
 
-/** Returns the address of the service without slashes at its end. @throws TypeError if no request can have it */
+/** Returns the address of the service without slashes at its end. @throws TypeError if it is not a usable URL */
 function addressOf(url: unknown): string {
   const isComplete = typeof url === 'string' && /^https?:\/\/./i.test(url);
   const isOfPage = typeof url === 'string' && url !== '' && browser.location?.origin;
@@ -104,7 +104,7 @@ export function createSounds(options: Options) {
     await adoptGuests({ url, waiting, session, store, guests, data, onSession }, user);
   }
 
-  /** Sends what is unsent. What cannot be sent now stays in the store. */
+  /** Sends unsent changes. Those that cannot be sent now stay in the store. */
   function send() {
     adopt().catch(() => {});
     data.send();

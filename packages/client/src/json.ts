@@ -1,4 +1,4 @@
-/** Returns the object or list in a JSON text; null if the text is none. */
+/** Parses a text. Returns null unless it is a JSON object or list. */
 export function parseJson<T>(text: string | null): T | null {
   try {
     const value = JSON.parse(text ?? 'null');

@@ -30,10 +30,10 @@ interface Result {
 const maxLists = 20;
 const maxItems = 1_000;
 
-/** Time that a call waits for other tabs, twice. */
+/** Time limit for sending. A call waits for other tabs for half of it. */
 const sendingLimitMs = 60_000;
 
-/** Number of requests for an edit in a row: after the first one, it is merged once. */
+/** Number of times that a call sends an edit: as it is, then merged with a newer version of the list. */
 const rounds = 2;
 
 export const contentOf = ({ name, is_mix, items }: Content): Content => ({ name, is_mix, items });
@@ -55,7 +55,7 @@ interface Options {
 /** Keeps edits of lists until they are sent, and merges those that began from an older state. */
 export function createListEdits({ api, store, copy, changed }: Options) {
   const unsent = createEntries<Edit>(store, 'lists');
-  /** Edits that do not fit, with their errors. They are sent again after a removal or a start. */
+  /** Edits that would exceed a maximum of the service, with their errors. A removal or a restart sends them again. */
   const held = new Map<string, SoundsError>();
   /** Error of an edit that the service has refused. */
   let refusal: SoundsError | undefined;

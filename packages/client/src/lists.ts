@@ -21,13 +21,13 @@ export interface ListsOptions {
 export interface SavedList extends Content {
   /** UUID that the app makes for a new list. */
   id: string;
-  /** Version of the service that this list is, or that its unsent edit began from; 0 for a new list. */
+  /** Version number at the service. With an unsent edit, the version that was edited; 0 for a new list. */
   version: number;
   updated_at: string;
   items: Required<ListItem>[];
 }
 
-/** A list to save: what `all` gave with changes, or a new one with `version: 0`. */
+/** A list to save: a changed list from `all`, or a new one with `version: 0`. */
 export interface ListToSave extends Content {
   id: string;
   version: number;
@@ -79,8 +79,8 @@ export function createLists(options: ListsOptions) {
 
     /**
      * Saves a list as a whole. Resolves when the edit is stored; it is sent at once, or later by `flush`.
-     * @param list what `all` gave, with changes. Its version names what the edit began from: changes that were made
-     *   since then, here or on another device, are merged
+     * @param given changed list from `all`, or a new one. Changes that were made since its version, here or on another
+     *   device, are merged
      * @throws SoundsError `too_many` if the merged list has more than 200 sounds, or a mix more than 20
      */
     async save(given: ListToSave): Promise<void> {

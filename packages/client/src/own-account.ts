@@ -13,7 +13,7 @@ function repeating(sender: DeviceSession, userId?: string) {
   return { api: sender.api({ userId, onRepeat }), mayBeDone: () => mayBeDone };
 }
 
-/** Sets a new password, as `auth.setPassword` says. */
+/** Implements `auth.setPassword`. */
 export async function setPassword(
   accounts: Accounts,
   signIn: SignIn,
@@ -37,7 +37,7 @@ export async function setPassword(
   await session.begin(recovered);
 }
 
-/** Deletes the account, as `auth.deleteAccount` says. @param forget removes what belongs to the user from the store */
+/** Implements `auth.deleteAccount`. @param forget removes what belongs to the user from the store */
 export async function deleteAccount(
   { session }: Accounts,
   forget: (userId: string) => Promise<void>,

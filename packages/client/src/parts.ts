@@ -17,8 +17,8 @@ export interface Parts {
   historyCopy: Entries<HistoryEntry>;
   progressCopy: Entries<ProgressEntry>;
   find: Finder;
-  /** Settles like a call, once the settings that the addresses of covers depend on are loaded, or cannot be. */
+  /** Settles like a call, but waits until the settings that `coverUrl` needs are loaded or have failed to load. */
   withCovers: <T>(call: Promise<T>) => Promise<T>;
-  /** Reads those settings from the store. */
+  /** Reads the settings that `coverUrl` needs from the store. */
   restore: () => Promise<void>;
 }

@@ -57,8 +57,8 @@ export function createPositions(parts: Parts) {
     },
 
     /**
-     * Runs a call that removes the position of a sound, by default of all, while no position is being sent. Then
-     * removes them from this device, without those that the user has reached since the call.
+     * Runs a call that removes the position of a sound, or of all sounds, while no position is being sent. Then removes
+     * them from this device, except unsent positions that are newer than the call.
      */
     async drop(user: string, call: () => Promise<unknown>, id?: string) {
       const calledAt = new Date(Date.now() - waiting.service.aheadMs()).toISOString();

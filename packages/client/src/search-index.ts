@@ -4,7 +4,7 @@ import { fold, joinedWords, wordsOf } from './search-words.ts';
 export type Sound = Schema<'CopiedSound'>;
 export type Category = Schema<'CopiedCategory'>;
 
-/** Words of a text, and with "+" before them two joined ones. */
+/** Words of a text. Two neighbours are also joined to one word, which begins with "+". */
 export type Words = ReadonlySet<string>;
 
 export interface Entry<Item> {

@@ -6,12 +6,12 @@ export interface SearchedWord {
   typed: string;
   /** Spelling in the sounds. Undefined if no sound has the word. */
   spelled?: string;
-  /** With its neighbours, because "lo fi" is also written "lofi". */
+  /** The word joined with each of its neighbours, because "lo fi" is also written "lofi". */
   joined: string[];
   isLast: boolean;
   isWhole?: boolean;
   isBeginning?: boolean;
-  /** Categories that it names, and those whose names have a longer word. */
+  /** Slugs of categories whose names have the word, and of those whose names have a word that begins with it. */
   slugs?: ReadonlySet<string>;
   slugsBeginning?: ReadonlySet<string>;
   /** Number of sounds and categories that have it. */
@@ -23,7 +23,7 @@ const maxCategories = 20;
 
 /** Finds in the catalogue what the words of a folded search could mean. */
 export function findWords(index: Index<Sound>, typed: string): SearchedWord[] {
-  // Words of scripts without spaces are pairs of letters.
+  // Allows more words in scripts without spaces, because they are pairs of letters.
   const maxWords = new TextEncoder().encode(typed).length > 2 * [...typed].length ? 12 : 6;
   return wordsOf(typed)
     .slice(0, maxWords)
@@ -44,8 +44,8 @@ function findWord(index: Index<Sound>, typed: string, place: number, all: string
 }
 
 /**
- * Adds to a word what the catalogue has in a spelling of it. A beginning counts for the last word, and for others only
- * where the word itself is nowhere.
+ * Looks up a spelling of a word in the catalogue. Words that begin with it count only if it is the last word, or if no
+ * sound has the word itself.
  */
 function lookUp(index: Index<Sound>, word: SearchedWord, spelled: string): SearchedWord {
   const { vocabulary, allWords } = index;

@@ -37,8 +37,8 @@ export type Limits = Waiting & {
 };
 
 /**
- * Sends a request, and repeats it as docs/apps.md says: after its Retry-After, and after 1, 2, 4 to 30 s if there is no
- * response of the service or a 5xx. Uses no library, because they need parts of AbortSignal that React Native lacks.
+ * Sends a request, and repeats it by the rules in docs/apps.md: after Retry-After, or after 1, 2, 4 to 30 s if there is
+ * no response of the service or a 5xx. Uses no library, because they need parts of AbortSignal that React Native lacks.
  * @returns a response whose whole body has arrived
  * @throws SoundsError of the last attempt, or the reason of the aborted signal
  */
@@ -98,7 +98,7 @@ async function attempt(request: Request, limitMs: number, limits: Limits): Promi
   }
 }
 
-/** Follows a read, because a page learns the new address only afterwards. A write could take a password along. */
+/** Follows redirects of reads, because browsers tell the new address only then. A write may contain a password. */
 const redirectOf = ({ method }: Request) => (/GET|HEAD/.test(method) ? 'follow' : 'manual');
 
 /** Returns the part of a URL that all platforms spell alike. */

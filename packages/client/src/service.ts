@@ -18,7 +18,7 @@ export function createService() {
   let remaining = 0;
   let resetsAt = 0;
 
-  /** Keeps the value unless the response contradicts it, so that a later report never has an earlier time. */
+  /** Updates `aheadMs` only if the response contradicts it, so that later reports never have earlier times. */
   function followClock(headers: Headers, sentMs: number) {
     const { serviceMs, resolutionMs } = timeOf(headers);
     if (!serviceMs) return;

@@ -19,7 +19,7 @@ const marginMs = 30_000;
 
 const isDue = ({ expires_at, clock_ahead_ms }: Session) => Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Returns whether a refresh may help, which applies to every 401 except those that are not about the token. */
+/** Tells whether an error is a 401 that new tokens may fix. The reasons below are not about the token. */
 const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError &&
   error.code === 'unauthorized' &&

@@ -1,4 +1,4 @@
-/** Tells whether the body of a response of status 2xx is that of an operation. Null if it is no JSON. */
+/** Tells whether the body of a 2xx response belongs to the operation that was called. Null stands for invalid JSON. */
 export type IsAnswer = (body: unknown) => boolean;
 
 interface Data {

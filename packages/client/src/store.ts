@@ -42,10 +42,10 @@ export function indexedDbStore(name = 'sounds'): Store {
   };
 }
 
-/** Calls a method of a store. */
+/** Calls a function with a store, possibly with a time limit or another store. */
 type Access = <T>(method: (store: Store) => T | Promise<T>) => Promise<T>;
 
-/** Creates a store whose methods are called by a function. */
+/** Creates a store that passes each call of a method to `access`. */
 const storeOf = (access: Access): Store => ({
   getItem: (key) => access((store) => store.getItem(key)),
   setItem: (key, value) => access((store) => store.setItem(key, value)),
@@ -107,7 +107,7 @@ function remembering(store: Store): Store {
   };
 }
 
-/** Returns the stores of tokens and unsent changes, and of copies. */
+/** Returns the store for tokens and unsent changes, and the store for copies. */
 export function storesOf({ store, offlineStore }: { store?: Store | undefined; offlineStore?: Store | undefined }) {
   const given = store?.getItem ? store : memoryStore();
   const ofCopies = offlineStore ?? (browser.indexedDB ? indexedDbStore() : given);

@@ -81,7 +81,7 @@ function createObserver({ onSession, onLoad }: Pick<StoredSessionOptions, 'onSes
       if (user) tell({ type: 'signedIn', user });
     },
 
-    /** Takes the user of a session that this tab has written, which is reported by its writer. */
+    /** Remembers the user of a session that this tab has written. The caller reports the event. */
     written(user: User | null) {
       known = user;
     },

@@ -38,7 +38,7 @@ export const successAnswer = (body: object, status = 200, headers: Record<string
 export const errorAnswer = (status: number, code: string, headers: Record<string, string> = {}) =>
   successAnswer({ error: { code, message: 'Made up.' } }, status, headers);
 
-/** Returns the name of a request in the guide, such as `GET /sounds`. */
+/** Returns method and path of a request, as the guide writes them: `GET /sounds`. */
 export const nameOf = ({ method, path }: Pick<ProxiedRequest, 'method' | 'path'>) =>
   `${method} ${path.replace('/api/v1', '').split('?')[0]}`;
 
@@ -48,9 +48,10 @@ export function faultsOf(name: string, ...faults: Fault[]): Decide {
 }
 
 /**
- * Answers requests whose name begins with a text, like a service that allows `limit` in windows of one to two seconds.
- * @param least number of them that must be left
- * @param answer makes the body of each response from the number of requests
+ * Answers requests like a service that allows `limit` of them in windows of one to two seconds.
+ * @param name beginning of the names of these requests
+ * @param least number of requests that the client must leave in each window
+ * @param answer makes the body of each response from the number of requests so far
  */
 export function windowsOf(name: string, limit: number, least: number, answer: (count: number) => object): Decide {
   let [count, resetsAt, remaining] = [0, 0, 0];

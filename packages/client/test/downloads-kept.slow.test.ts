@@ -45,7 +45,7 @@ test('premium sounds are refused without premium, and locked when it ends', asyn
     for (; result === undefined; vi.advanceTimersByTime(100)) await setImmediate();
     return result;
   };
-  // Without a network, premium may have been renewed: three days more.
+  // Without a network, files play for three more days, because premium may have been renewed.
   const threeDaysMs = 3 * 86_400_000;
   vi.setSystemTime(Date.parse(inOneHour) + threeDaysMs - 60_000);
   expect(await isLocked()).toBe(false);

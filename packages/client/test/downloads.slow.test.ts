@@ -219,7 +219,7 @@ test('a slow network gets smaller parts until they arrive', async ({ device, sql
     return last - first + 1;
   };
   const { work, endOf } = passTime(device);
-  // 8 kB in a second, and nothing before the end of a part.
+  // Simulates a network with 8 kB/s, and delivers a part only when it is complete.
   server.before = async (url) => {
     const range = ranges.at(-1) ?? '';
     work.running += 1;

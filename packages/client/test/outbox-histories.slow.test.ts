@@ -8,7 +8,7 @@ import { type Fate, startSmallService } from './small-service.ts';
 const ids = [1, 2, 3].map((n) => `50000000-0000-4000-8000-00000000000${n}`);
 const gone = '60000000-0000-4000-8000-000000000000';
 
-/** Answers of the service, in its envelope, that say nothing about the entries. */
+/** Error responses in the envelope of the service that reject no entry. */
 const enveloped = [
   [400, 'invalid_request', 'https_required'],
   [400, 'invalid_request', 'validation'],
@@ -36,7 +36,7 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 
 const step = fc.record({
   action: fc.constantFrom('add', 'remove', 'play', 'save', 'drop', 'restart'),
-  /** Sound, or an id that the service does not know or does not take. */
+  /** Id of a sound, of a sound that does not exist, or an invalid id. */
   id: fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...ids) },
     { weight: 1, arbitrary: fc.constantFrom(gone, 'no id') },
@@ -116,7 +116,7 @@ async function replay(service: Service, steps: Step[]) {
 
 const outboxesOf = (api: Sounds) => [api.favorites, api.plays, api.progress];
 
-/** Sends everything. @returns the number of outboxes that told a refusal */
+/** Sends everything. @returns the number of outboxes with a rejected entry */
 async function flushAll(api: Sounds): Promise<number> {
   const results = await Promise.allSettled(outboxesOf(api).map(({ flush }) => flush()));
   const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));

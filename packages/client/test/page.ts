@@ -30,7 +30,10 @@ interface Fixtures {
   $test: { open: (module?: string) => Promise<Page> };
 }
 
-/** Test function with one browser for each file, which needs the tag `browser`, and a gateway that allows the origin of its pages. */
+/**
+ * Test function with one browser for each file, which needs the tag `browser`, and a gateway that allows the origin of
+ * its pages.
+ */
 export const test = base.extend<Fixtures>({
   browser: [
     fixture(async (use) => {

@@ -15,7 +15,7 @@ interface Entry {
   updated_at: string;
 }
 
-/** Ranks states of equal sounds as the service does, whose test plays the same histories. A removal ranks last. */
+/** Returns a text that sorts states of a sound as the service does: by time, then by position. Removals come last. */
 const rankOf = ({ updated_at, position_sec }: Entry) =>
   `${updated_at} ${position_sec === null ? 'removed' : String(position_sec).padStart(5, '0')}`;
 
@@ -64,7 +64,7 @@ function createPlayer({ progress }: Sounds) {
   };
 }
 
-/** Outcomes of a request: lost, received without a response, late, or received twice. Late ones have no order. */
+/** Outcomes of a request: lost, received without a response, late, or received twice. */
 const fates = ['ok', 'ok', 'ok', 'lost', 'unanswered', 'late', 'doubled'] as const;
 
 const history = fc.record({

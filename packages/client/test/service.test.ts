@@ -3,7 +3,7 @@ import { createService } from '../src/service.ts';
 
 const write = new Request('http://service/favorites', { method: 'POST' });
 
-/** Makes a response of the service at a time. */
+/** Makes a response whose header Date has this time. */
 const answerAt = (ms: number, headers = {}) =>
   new Response(null, { headers: { Date: new Date(ms).toUTCString(), ...headers } });
 

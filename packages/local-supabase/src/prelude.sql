@@ -25,7 +25,7 @@ create role supabase_storage_admin noinherit login password 'postgres';
 alter role supabase_storage_admin set search_path to storage;
 grant authenticator to supabase_storage_admin;
 
--- Since 2026 new projects have no default privileges. Usage for postgres is what supabase/postgres grants, too.
+-- Since 2026 new projects have no default privileges. The image supabase/postgres also grants usage to postgres.
 grant usage on schema public to postgres, anon, authenticated, service_role;
 
 create schema extensions authorization postgres;

@@ -17,9 +17,9 @@ interface Answer {
 const fault = (error: string): Answer => ({ status: 400, body: { error } });
 
 /**
- * Starts an Apple on a free port of 127.0.0.1, with a team of its own. It exchanges codes at `/auth/token`, revokes
- * tokens at `/auth/revoke`, and answers as https://appleid.apple.com does. The code `dev-ada@example.com` is one of the
- * user whose ID tokens have this address. It is good once; `dev-ada@example.com#2` is another one.
+ * Starts an emulator of https://appleid.apple.com on a free port of 127.0.0.1, with a separate team. It exchanges codes
+ * at `/auth/token`, and revokes tokens at `/auth/revoke`. The code `dev-ada@example.com` belongs to the user whose ID
+ * tokens have this address. It is valid once; `dev-ada@example.com#2` is another code of this user.
  */
 export async function startSmallApple() {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

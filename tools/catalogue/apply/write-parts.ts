@@ -8,7 +8,7 @@ import { isId } from '../shared/sound.ts';
 
 /**
  * Writes the categories and home sections that change.
- * @param ids ids of sounds by their key; other keys are ids
+ * @param ids ids of sounds by their key. Keys that are not in it must be ids themselves
  * @returns the parts that the database rejected
  * @throws ImportError if the import cannot continue
  */

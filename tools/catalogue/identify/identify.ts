@@ -76,7 +76,7 @@ export function identify(
   return { known, copies: new Map([...links, ...copies]), gone };
 }
 
-/** Returns the sounds whose file is missing. One that was rejected, or is in iCloud only, is not. */
+/** Returns the sounds whose file is missing. Files that were rejected or are only in iCloud are not missing. */
 function goneFrom(
   records: Imported[],
   source: string,
@@ -149,7 +149,7 @@ export function notesAbout({ copies, gone }: Identity, { sounds }: Catalogue): P
   ];
 }
 
-/** Keeps the names of files whose audio or picture is already in Storage, such as those of a moved or retagged sound. */
+/** Keeps the names of files whose audio or picture is already in Storage, as after a sound was moved or retagged. */
 export function keepStoredNames({ known }: Identity, catalogue: Catalogue): void {
   for (const [sound, record] of known) {
     const { audio, picture } = sound;

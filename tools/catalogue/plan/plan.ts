@@ -61,7 +61,7 @@ export interface Step {
   notes: string[];
 }
 
-/** Tells whether a row is created or updated. Other steps can only store a record. */
+/** Tells whether a step creates or updates a row. Other steps at most store the record for the next import. */
 export const isChanging = ({ action }: Pick<Step | Part, 'action'>) => action === 'create' || action === 'update';
 
 /**

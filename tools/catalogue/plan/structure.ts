@@ -64,7 +64,7 @@ export interface Trash {
   sounds: Map<string, Row>;
 }
 
-/** Returns a section without sounds and a new rule that lie in the trash, and a note about each of them. */
+/** Removes sounds that are in the trash, and a new rule about a category in the trash. Returns a note about each. */
 function withoutTrash<
   T extends Pick<Section, 'mode' | 'rule_type' | 'rule_value' | 'rule_include_children' | 'sounds'>,
 >(section: T, existing: Section | undefined, { categories, sounds }: Trash) {

@@ -60,7 +60,7 @@ export async function updateFacts(client: SupabaseClient, id: string, facts: Fac
   await client.from('sounds').update(facts).eq('id', id).throwOnError().then(undefined, writingFailed);
 }
 
-/** @throws ImportError that suggests a wrong URL only if no database has answered */
+/** Explains a failed read. @throws ImportError, which suggests a wrong URL only if no database has answered */
 export function readingFailed(error: unknown): never {
   if (error instanceof ImportError) throw error;
   const code = codeOf(error);
@@ -72,7 +72,7 @@ export function readingFailed(error: unknown): never {
   throw new ImportError(`This is not a Supabase project (${reason.slice(0, 80)}). Check SUPABASE_URL.`);
 }
 
-/** @throws Rejected if the database rejects the row, ImportError if it rejects all rows, or the error itself */
+/** Explains a failed write. @throws Rejected for the row, ImportError if all rows would fail, or the error itself */
 export function writingFailed(error: unknown, remedy?: string): never {
   const code = codeOf(error);
   if (code === '25006' || code.startsWith('53'))

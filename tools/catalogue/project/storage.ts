@@ -18,7 +18,7 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
 
 type Named = Pick<LocalFile, 'bucket' | 'path'>;
 
-/** Returns the name of a file in all of Storage, and in an export. */
+/** Returns the name of a file that is unique in Storage. An export uses the same name. */
 export const nameOf = ({ bucket, path }: Named) => `${bucket}/${path}`;
 
 /** Returns the files that a sound names. */

@@ -61,10 +61,10 @@ const unescaped = (cell: string) => (cell.startsWith('\\') && isEscaped(cell) ? 
 const isStorable = (text: string) => !/\0|\p{Cs}/u.test(text);
 const unstorable = 'contains a character that cannot be stored';
 
-/** Unchanged text, with white space and line breaks. `\-` is a hyphen, `\=A1` no formula, `\#N/A` no error value. */
+/** Unchanged text, with white space and line breaks. A backslash before `-`, `=A1` or `#N/A` makes it plain text. */
 export const text = z.string().transform(unescaped);
 
-/** A name on one line; or a JSON string, which stays unchanged, if that cannot be written otherwise. */
+/** A name on one line. A JSON string stays unchanged if a plain cell could not contain the name. */
 export const name = z
   .string()
   .refine((cell) => !/[\r\n]/.test(cell), 'has a line break; delete it, or check the quotes before it')
@@ -91,7 +91,7 @@ const offsetOf = (_: string, hours: string, minutes = '00') => `${hours}:${minut
 /** Keys of sounds, separated by commas, or as JSON. */
 export const keys = z.string().transform((cell) => listIn(cell) ?? cell.split(/[\s,]*,[\s,]*/).filter(Boolean));
 
-/** Tags with common separators, without duplicates; or a JSON array, which stays unchanged. */
+/** Tags with common separators, without duplicates. A JSON array stays unchanged. */
 export const tags = z
   .string()
   .transform((cell) => {

@@ -10,8 +10,8 @@ const input = `-nostdin -hide_banner -nostats -loglevel level+info -protocol_whi
 /**
  * Starts ffmpeg with a recording as its input. Kills it if it takes too long.
  * @param outputs options after the input. `pipe:1` is `stdout`, `pipe:3` is `extra`
- * @returns its output, its log (`stderr`), and its exit code, which is undefined if ffmpeg is not installed and rejects
- *   with Rejected or ImportError if it took too long or cannot be started
+ * @returns its output, its log (`stderr`), and `ended`, which resolves to its exit code, or to undefined if ffmpeg is
+ *   not installed. `ended` rejects with Rejected if it took too long, and with ImportError if it cannot be started
  */
 export function startFfmpeg(source: string, outputs: string[], maxSeconds: number) {
   // The timer of this signal does not keep the process alive, as the option `timeout` does if there is no ffmpeg.

@@ -95,9 +95,9 @@ function headerLength(log: string): number | undefined {
 function lengthOf({ code, log, samples }: Decoded): number {
   const header = headerLength(log);
   if (header !== undefined && header > maxLength) throw new Rejected(tooLong);
-  // Random bytes contain what looks like a frame of AAC.
+  // Rejects random bytes, which may look like a frame of AAC.
   if (log.includes('Format aac detected only with low score of 1,')) throw new Rejected(unreadable);
-  // The bit rate of the output is 256 kb/s for each channel.
+  // Derives the channels from the bit rate of the output, which is 256 kb/s for each.
   const channels = numberIn(log, /Output #1,[\s\S]*? pcm_s16le, 16000 Hz, .* (\d+) kb\/s/) / 256;
   if (channels > maxChannels || numberIn(log, / Stream #0:0.*: Audio: .*, (\d+) channels,/) > maxChannels)
     throw new Rejected('It has too many channels. Export it in stereo.');
@@ -106,7 +106,7 @@ function lengthOf({ code, log, samples }: Decoded): number {
   const length = samples / channels / 16_000;
   if (code !== 0 || !(length > 0)) throw new Rejected(unreadable);
   if (length > maxLength) throw new Rejected(tooLong);
-  // Apps show the length in the header of a FLAC, and releases of ffmpeg decode other parts of a joined or damaged one.
+  // Prefer the header of a FLAC: apps show its length, and releases of ffmpeg decode damaged files differently.
   const isFlac = log.includes('[info] Input #0, flac,');
   return isFlac && header && length > header - 1 && Math.abs(length - header) > 0.02 ? header : length;
 }
@@ -126,7 +126,7 @@ async function levelsOf(log: string, measureParts: () => Promise<number>) {
 
 const numberIn = (log: string, pattern: RegExp) => Number(pattern.exec(log)?.[1] ?? Number.NaN);
 
-/** Rejects formats without a signature that file-type knows, which no app plays under the name of another one. */
+/** Rejects formats that file-type does not detect if the extension is another one, because then no app plays them. */
 function requireName(source: string, log: string): void {
   const [, format] = /^\[info\] Input #0, (au|caf|dts|tta|w64),/m.exec(log) ?? [];
   if (format !== undefined && extname(source).toLowerCase() !== `.${format}`) throw isActually(format);

@@ -81,7 +81,7 @@ async function embeddedPicture(
   const path = storagePath(coverIn(file), checksum, extension);
   const picture = { bucket, path, type, size, checksum, source, changedMs };
   const facts = await placeholderOf({ ...picture, extract: () => Promise.resolve(data) });
-  // Read the picture again for the upload, because those of all recordings may not fit into memory.
+  // Read the picture again for the upload, because the pictures of all recordings may not fit into memory.
   const extract = async () => selectCover((await parseRecording(source)).common.picture)?.data ?? new Uint8Array();
   return { ...picture, facts, extract };
 }

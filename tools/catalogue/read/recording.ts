@@ -71,7 +71,8 @@ const alikeExtensions = [/^\.(m4[ap]|mp4)$/, /^\.(og[ga]|opus)$/, /^\.aif[fc]?$/
 
 /**
  * Compares the content of a recording with the extension of its name.
- * @returns false if the file may be damaged: it has no signature (as some MPEG audio and RF64), or that of rare Layer I
+ * @returns false if the file may be damaged: it has no signature, which also some MPEG audio and RF64 lack, or that of
+ *   MPEG Layer I, which is rare
  * @throws Rejected if it is of another format
  */
 export async function requireAgreement(file: string, source: string): Promise<boolean> {

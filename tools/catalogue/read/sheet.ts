@@ -62,7 +62,7 @@ export const template = stringify([example], { header: true, columns: sheetColum
 
 /**
  * Reads the sheet of the sounds.
- * @throws ImportError if it has no column "file". An import without its rows would use the tags that it overrides.
+ * @throws ImportError if it has no column "file", because an import without the sheet would use the tags instead
  */
 export function readSheet({ name, header, records, decimalMark }: Csv) {
   const columns = `The columns are: ${sheetColumns.join(', ')}.`;

@@ -12,7 +12,7 @@ export function readTags(metadata: IAudioMetadata) {
   return { title, description, notes };
 }
 
-/** Finds the first title in the best kind of tags, because the parser keeps the last one. */
+/** Finds the first title in the kind of tags that the parser prefers, because the parser itself keeps the last one. */
 function titleIn({ common, native }: IAudioMetadata): string | undefined {
   for (const tags of Object.values(native)) {
     const last = tags.find(({ value }) => value === common.title);
@@ -22,7 +22,7 @@ function titleIn({ common, native }: IAudioMetadata): string | undefined {
   return common.title;
 }
 
-/** Finds the first comment for people, which has no descriptor, else the comment that ffmpeg writes into MP3. */
+/** Finds the first comment without a descriptor, which is for people, else the comment that ffmpeg writes into MP3. */
 function commentIn({ common, native }: IAudioMetadata): string | undefined {
   const comment = common.comment?.find(({ text, descriptor }) => text && !descriptor)?.text;
   const tag = Object.values(native)

@@ -134,13 +134,13 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     dev = await startDev(env);
     expect(await query('select n from public.kept')).toEqual([{ n: 7 }]);
     await query('insert into public.kept values (8)');
-    // Kills the supervisors of its children too, so that nothing is left to end them.
+    // Kills the supervisors too, so that nothing ends the child processes, such as Postgres.
     const keepers = childrenOf(dev.pid);
     dev.kill('SIGKILL');
     for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
     await dev.exited;
 
-    // Ends the Postgres that was left.
+    // Starts again, which first ends the Postgres that was left.
     const rejected = run(['tools/dev/main.ts', '--empty'], env);
     expect([await rejected.exited, rejected.output.stderr]).toEqual([
       1,

@@ -51,7 +51,7 @@ const secondsOf = (time: string | undefined) => Math.floor(Date.parse(time ?? ''
 
 const userRoutes = /^\/auth\/v1\/(user|logout|reauthenticate|factors)(\/|$)/;
 
-/** Verifies the token on routes for signed-in users. Rejects banned users, because Lite does not. */
+/** Verifies the token on routes for signed-in users. Rejects banned users, which Supabase Lite does not. */
 export const signedInUser: MiddlewareHandler<HonoContext> = async (c, next) => {
   if (!userRoutes.test(c.req.path)) return next();
   const token = bearer(c);

@@ -155,7 +155,7 @@ function storageSettings(vars: VarsContext | undefined): Settings {
   return { role, 'request.path': '', 'request.jwt.claims': claims, 'storage.operation': operation };
 }
 
-/** Applies the settings, the time limit of the role or function, and read-only unless the function is volatile. */
+/** Applies the settings and the time limit of the role or function. Only a volatile function may write. */
 async function apply(settings: Settings, db: Database): Promise<void> {
   await sql`
     with called as (

@@ -7,8 +7,8 @@ export interface ErrorMeaning {
 }
 
 /**
- * Values of X-Error-Reason for each code. The document and docs/api.md are made from them. More may be added, but the
- * name of one that is published stays, because apps decide by it. server_error has none, because its code suffices.
+ * Values of X-Error-Reason for each code. The document and docs/api.md are made from them. Values may be added, but a
+ * published name never changes, because apps depend on it. server_error has no reasons, because its code suffices.
  */
 export const reasonsOfCode = {
   invalid_request: {

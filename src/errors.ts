@@ -27,7 +27,7 @@ interface ApiErrorOptions {
   limit?: string;
   /** Name of the wrong field of the body, query parameter or header. */
   field?: string | undefined;
-  /** Status that RFC 9110 requires instead of that of the code. */
+  /** Status that replaces the status of the code, where RFC 9110 requires it. */
   status?: number;
 }
 

@@ -20,7 +20,7 @@ import { NotChecked, Problem, type Result, reasonOf, Warning } from './result.ts
 import type { Check, Run } from './run.ts';
 import { buckets, imageTransformations, signedUrls, storagePolicies } from './storage.ts';
 
-/** All checks, in an order in which each follows those that it needs. */
+/** All checks. Each comes after the checks that it needs. */
 export const checks: readonly Check[] = [
   environment,
   address,

@@ -157,7 +157,7 @@ export const captcha = check('CAPTCHA', [publishableKey], async (run) => {
 /** Maximum difference between clocks. With more, tokens expire too soon or too late. */
 const skewToleratedMs = 5_000;
 
-/** Compares a clock, which is read in Unix milliseconds, with that of Supabase. */
+/** Compares a clock with the clock of Supabase. @param readClock returns Unix milliseconds */
 export async function compareClocks(run: Run, whose: string, readClock: () => Promise<number> | number) {
   const [{ headers }, other] = await Promise.all([run.ask('/auth/v1/health'), readClock()]);
   const aheadMs = other - Date.parse(headers.get('date') ?? '');

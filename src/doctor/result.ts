@@ -20,7 +20,7 @@ export class Warning extends Problem {}
 
 export class NotChecked extends Error {}
 
-/** @throws an AggregateError of the problems, if there are any */
+/** Throws the problems among some values. @throws an AggregateError, if there are any */
 export function throwAll(found: readonly (Problem | false | undefined)[]) {
   const problems = found.filter((each) => each instanceof Problem);
   if (problems.length > 0) throw new AggregateError(problems);

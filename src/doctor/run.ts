@@ -62,7 +62,7 @@ interface Report {
   triggers: Record<string, { table: string; is_on: boolean }>;
   /** True if Auth has the table of passkeys, which older projects lack. */
   has_passkeys: boolean;
-  /** Policies on storage.objects, and on storage.buckets to change them, that give API roles a right. */
+  /** Policies that give API roles access to files, or that let them change buckets. */
   file_policies: { name: string; table: string; rule: string }[];
   /** Roles of the API that may not use the schema private. */
   roles_without_private: string[];

@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 
 /**
- * Rejects plain HTTP instead of redirecting it, because the token has already been sent in plain text. Logs the first
- * time what a proxy has to send, because apps behind one that does not send it cannot reach the service at all.
+ * Rejects plain HTTP instead of redirecting it, because the token has already been sent in plain text. The first time,
+ * logs which header a proxy must send, because the service rejects all requests of a proxy without it.
  */
 export function rejectPlainHttp({ config, log }: Context): RequestHandler {
   let isLogged = false;

@@ -3,7 +3,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import type { UserCaller } from '../model/caller.ts';
 import { accountKey, clientKey, networkKey } from '../shared/client-keys.ts';
 
-/** For whom a limit counts: the words of the OpenAPI document, and the function that returns the key of a counter. */
+/** Scope of a counter: its name in the OpenAPI document, and the function that returns the key of a request. */
 interface Keyed {
   per: string;
   keyGenerator: (req: Request, res: Response) => string;

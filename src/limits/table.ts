@@ -77,7 +77,7 @@ const mails = {
 
 const triesTrusted = { triesTrusted: true } as const;
 
-/** Applies to attempts of trusted clients that are beyond another limit. Their response does not show this limit. */
+/** Limits the attempts that trusted clients make beyond another limit. The response is the 429 of the other limit. */
 const triedAnyway = {
   what: 'attempts beyond another limit',
   ...hour,

@@ -79,7 +79,7 @@ export function optionalQueryText(max: number) {
     .meta({ override: { maxLength: max, pattern: withoutNul } });
 }
 
-/** Boolean in any case, because languages print True and TRUE. */
+/** Boolean in upper or lower case, because some languages print True or TRUE. */
 export const queryBoolean = z
   .string({ error: 'must be given once' })
   .transform((value) => trim(value).toLowerCase())

@@ -18,7 +18,7 @@ function shared(make: () => SharedAnswer): RequestHandler {
 
 const text = (make: () => string, type: string) => shared(() => createSharedAnswer(Buffer.from(make()), type));
 
-/** Serves a file of assets/ from memory, because a stream leaves it open if a client cancels a pipelined request. */
+/** Serves a file of assets/ from memory. A stream would leave the file open if a client cancels a pipelined request. */
 const asset = (name: string, type: string) =>
   shared(() => createSharedAnswer(readFileSync(`${import.meta.dirname}/assets/${name}`), type));
 
@@ -36,9 +36,9 @@ const withoutSlash: RequestHandler = (req, res, next) => {
 };
 
 /**
- * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs and the
- * guide at /docs/guide and, as Markdown, at /docs/guide.md. They are not part of the contract, but limits and 405 apply to
- * them.
+ * Serves the document at /openapi.json and, without enumerations, at /openapi-open.json, the reference at /docs, and
+ * the guide at /docs/guide and, as Markdown, at /docs/guide.md. They are not part of the contract, but limits and 405
+ * apply to them.
  */
 export function docsRouter(endpoints: readonly Endpoint[]): Router {
   const router = Router({ caseSensitive: true });

@@ -58,7 +58,7 @@ function createState(log: Logger) {
     settled: settled.promise,
     problem: () => problem,
 
-    /** @param next why Redis cannot be used; null if it is up */
+    /** Records a state, and logs it if it is new. @param next why Redis cannot be used; null if it is up */
     change(next: string | null) {
       const isNews = !isLogged || (next === null) !== (problem === null);
       problem = next;

@@ -21,7 +21,7 @@ interface RequestContext {
 
 export const requestContext = new AsyncLocalStorage<RequestContext>();
 
-/** Runs calls whose deadlines count from now, because an earlier wait or call may have used up those of the request. */
+/** Runs calls with deadlines from now, because the request may have used up its deadlines in earlier calls or waits. */
 export function withNewDeadlines<T>(run: () => T): T {
   const context = requestContext.getStore();
   return context ? requestContext.run({ ...context, startedAt: performance.now() }, run) : run();

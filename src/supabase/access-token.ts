@@ -31,7 +31,7 @@ const Claims = z.object({
   role: z.literal('authenticated'),
   exp: z.number(),
   is_anonymous: z.boolean().default(false),
-  // Rejects tokens of the OAuth server of Auth, which a third-party app has.
+  // Rejects tokens that the OAuth server of Auth has issued to third-party apps.
   client_id: z.undefined().optional(),
   email: z.string().optional().catch(undefined),
   session_id: z.string().optional().catch(undefined),

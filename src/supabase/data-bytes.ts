@@ -29,7 +29,7 @@ interface BytesCall {
   readonly asService: boolean;
 }
 
-/** Scope of an API key. Other texts are left out, because they may repeat the user's search. */
+/** Scope of an API key in an error. Other texts become empty, because they may repeat the user's search. */
 const scope = z.enum(['catalogue', 'read', 'all']).or(z.literal('')).catch('');
 
 const ErrorBody = z.object({

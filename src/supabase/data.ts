@@ -70,7 +70,7 @@ const reads: ReadonlySet<CalledFunction> = new Set([
   'list_sound_files',
 ]);
 
-/** Tells whether Postgres closed the connection. Repeating helps, because PostgREST drops one with each error. */
+/** Tells whether Postgres closed the connection. Repeating helps, because PostgREST drops one connection per error. */
 const isClosedConnection = ({ code }: PostgrestError) => code === '57P01' || code === 'PGRST001';
 
 /** Maximum number of repetitions of a read. Each helps only if another connection of PostgREST is alive. */
@@ -80,7 +80,7 @@ const maxRepetitions = 15;
 const pauseBeforeMs = (repetition: number) => 2 * repetition ** 2;
 
 const checkViolation = '23514';
-/** Error of as_api_key alone. Its details are the scope of the key, its hint the one that the function takes. */
+/** Error that only as_api_key raises. Its details are the scope of the key, its hint the scope that is needed. */
 const scopeExceeded = 'SSKEY';
 const foreignKeyViolation = '23503';
 
@@ -101,7 +101,7 @@ const checkErrors: { [Name in CalledFunction]?: { message: string; reason?: Erro
 
 /** Maps an error of PostgREST or Postgres to one for the client, without its message. Default: server_error. */
 function mapDataError(error: unknown, name: CalledFunction, withUserToken: boolean): ApiError {
-  // The message of a SyntaxError repeats the text, which is that of a proxy.
+  // Omit the message of a SyntaxError, because it repeats the text of a proxy.
   if (error instanceof SyntaxError) return serverError(new Error(`PostgREST answered no JSON to ${name}`));
   if (!(error instanceof PostgrestError)) return serverError(error);
   // Omit an error without a code of PostgREST or Postgres, because a proxy wrote it, perhaps with the user's search.

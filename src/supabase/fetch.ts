@@ -68,7 +68,7 @@ function createPools(metrics: Metrics | null) {
       inFlight.add(deadline);
       return {
         deadline: deadline.signal,
-        /** @param status null when no whole response arrived in time */
+        /** Ends a call, and counts it. @param status null when no whole response arrived in time */
         end(status: number | null) {
           clearTimeout(timer);
           inFlight.delete(deadline);
@@ -125,7 +125,7 @@ function toHeaders(given: Record<string, string | string[] | undefined>): Header
 /** Statuses whose responses have no body by definition, and whose Response must not have one. */
 const statusesWithoutBody = [204, 205, 304];
 
-/** Tells whether the response broke off. A client that disconnects also ends the stream, but is no fault of Supabase. */
+/** Tells whether Supabase broke off the response. A client that disconnects also ends the stream, with this code. */
 const hasBrokenOff = ({ errored }: Readable) =>
   errored !== null && (errored as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE';
 

@@ -45,7 +45,7 @@ function createChecks(config: Config, upstream: Upstream) {
   async function database(signal: AbortSignal): Promise<Outcome> {
     const [list, comparison] = await Promise.all([
       post('list_categories', publishableKey, signal),
-      // Only the service may execute it.
+      // Use the secret key, because only the service may execute this function.
       post('missing_functions', supabaseSecretKey, signal, { needed: calledFunctions }),
     ]);
     const missing = comparison.status === 200 ? z.array(z.string()).parse(await comparison.json()) : [];

@@ -21,7 +21,8 @@ comment on column private.catalogue_feed.forgotten is 'Highest number that was d
 
 create unique index catalogue_feed_has_one_row on private.catalogue_feed ((true));
 
--- Lets the row of a backup replace that of the migrations. A restore disables all triggers but this one.
+-- Lets the row of a backup replace the row that the migrations insert. Enabled always, because a restore disables other
+-- triggers.
 create function private.replace_feed() returns trigger language plpgsql set search_path = '' as $$
 begin
   delete from private.catalogue_feed;

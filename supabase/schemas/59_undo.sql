@@ -30,7 +30,7 @@ end
 $$;
 comment on function private.is_as_left is 'Returns whether a row still has the values of an edit.';
 
--- An added row goes to the trash; a pick, which has none, is deleted.
+-- Moves an added row to the trash. Deletes an added place in a section, because there is no trash for places.
 create function private.write_back(edit private.edits) returns void language plpgsql volatile set search_path = '' as $$
 declare
   columns constant text := (select string_agg(quote_ident(name), ', ') from jsonb_object_keys(edit.before) as name);

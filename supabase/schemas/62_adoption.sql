@@ -2,8 +2,8 @@
 -- transaction. Every write of a user locks the account first (private.require_player), and an adoption locks both
 -- accounts. So a write of the guest at the same moment is moved, or is rejected because the account is gone.
 
--- Locks accounts, customers and sounds in the order of all other writers. A sound that is locked here cannot be deleted
--- until the end; the rows of one that was deleted before are gone.
+-- Locks accounts, customers and sounds in the same order as all other writers. Sounds that are locked here cannot be
+-- deleted until the transaction ends.
 create function private.lock_adoption(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin

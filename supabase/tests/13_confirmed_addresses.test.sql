@@ -1,4 +1,4 @@
--- Removal of data that a stranger left with a sign-up, when the owner of the address confirms it.
+-- Removal of data from the sign-up of another person, when the owner of the address confirms it.
 begin;
 select plan(7);
 

@@ -2,7 +2,7 @@
 begin;
 select plan(20);
 
--- Auth writes the flag as a generated or plain column, by version; older projects lack it.
+-- Adds a guest as Auth does, and sets the time of the last visit.
 create function pg_temp.add_guest(id uuid, seen timestamptz default now()) returns void language sql as $$
   insert into auth.users (id, is_anonymous, created_at) values (id, true, '2020-01-01');
   update public.customers set last_seen_at = seen where customers.id = add_guest.id

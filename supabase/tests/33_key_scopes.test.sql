@@ -1,4 +1,4 @@
--- Keys with the scope "read" write nothing, and those with the scope "catalogue" read only what all users read alike.
+-- Keys with the scope "read" write nothing. Keys with "catalogue" read only what is the same for all users.
 begin;
 select plan(15);
 

@@ -8,8 +8,8 @@ import { type EndpointRow, type Request, table } from './table.ts';
 import { createTarget, type Target } from './target.ts';
 
 // Tests common rules of all endpoints. TEST_BASE_URL=https://host/api/v1 npm test contract checks any deployment, with
-// its proxy. It calls every endpoint with the keys in TEST_API_KEY and TEST_REVOKED_API_KEY, and so clears the history of
-// their owner. Issue both for the account of TEST_EMAIL in the SQL editor, and revoke the second (docs/admin.md):
+// its proxy. It calls every endpoint with the keys in TEST_API_KEY and TEST_REVOKED_API_KEY, and so clears the history
+// of their owner. Issue both for the account of TEST_EMAIL in the SQL editor, and revoke the second (docs/admin.md):
 // select api_key from admin.create_api_key('Contract suite', 'smoke-1@example.com');
 
 let target: Target;

@@ -12,7 +12,7 @@ async function runFile(databaseUrl: string, file: string): Promise<void> {
 }
 
 /**
- * Runs the files of `supabase test db` in a database of their own, so that other tests do not see pgTAP.
+ * Runs the files of `supabase test db` in a separate database, so that other tests do not see pgTAP.
  * @param changes files of SQL that fill the migrated database first
  */
 export function testPgtap(name: string, release: Release, ...changes: string[]): void {

@@ -38,7 +38,7 @@ const calls = {
 
 let networks = 0;
 
-/** Sends each call from a network of its own, because mails to an address are limited per network. */
+/** Sends each call from a separate network, because mails to an address are limited per network. */
 const send = (api: Api, call: keyof typeof calls, email: string) => {
   const [path, sent] = calls[call];
   const client = `198.18.${networks++ % 256}.1`;

@@ -8,7 +8,7 @@ import { reject, signIn, tally, times } from './bursts.ts';
 
 const behindProxy = { TRUST_PROXY: '1' };
 
-/** Returns an address in a network of its own. */
+/** Returns a client address in the network with this number. */
 const inNetwork = (network: number) => `203.0.${network}.7`;
 
 /** Sends a request that may mail a code. */

@@ -48,7 +48,7 @@ describe('an API key', () => {
   test('a mistyped or unsuitable key is rejected without a call to the database', async ({ sql, user }) => {
     const key = await issueKey(sql, user);
     const changed = key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
-    // This gateway has no database, so a call would result in 500.
+    // Use a gateway without a database, so that a call would result in 500.
     const gateway = await startGateway({ SUPABASE_URL: 'http://127.0.0.1:9' });
     for (const wrong of [changed, key.slice(0, -1), `${key}0`, 'sk_live_', key.replace('_live_', '_LIVE_')]) {
       const { status, headers } = await clientWith(gateway, wrong).get('/home');

@@ -60,7 +60,7 @@ describe('GET /history', () => {
   test('pages of any size contain every entry once, also if entries are deleted or move', async ({ gateway, sql }) => {
     const { app, user } = await newUser(gateway);
     const sounds = await addSounds(sql, Array(7).fill({}));
-    // All entries have the same time, as those of one batch may have.
+    // Give all entries the same time, as a batch of plays may.
     await sql`
       insert into public.history (user_id, sound_id, plays, last_played_at)
       select ${user.id}, sound, 1, '2026-01-01' from unnest(${sounds}::uuid[]) as sound`;
@@ -137,7 +137,7 @@ describe('DELETE /history', () => {
     const none = { status: 200, body: [] };
     expect(await rest(theirs.access_token, 'DELETE', 'history?plays=gt.0')).toEqual(none);
     expect(await rest(theirs.access_token, 'GET', 'history')).toEqual(none);
-    // Without a filter and a result, only the policy for deletion protects the rows of others. Hosted projects reject it.
+    // Here only the policy for deletion protects the rows of others. Hosted projects reject a call without a filter.
     await rest(theirs.access_token, 'DELETE', 'history', undefined, { Prefer: 'return=minimal' });
     expect((await rest(mine.access_token, 'GET', 'history')).body).toMatchObject([{ sound_id: id, plays: 1 }]);
   });

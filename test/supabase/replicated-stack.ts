@@ -22,7 +22,7 @@ export async function startReplicatedStack() {
   const primary = await start('primary');
   const standby = await start('standby');
   const options = { databaseUrl: primary.databaseUrl, storageDir: join(dataDir, 'storage'), port: 0 };
-  // In a separate process, because the driver throws outside of calls when the primary stops.
+  // Start the API in a separate process, because the driver throws outside of calls when the primary stops.
   const api = await startApiProcess(options);
   const replicaApi = await startApi({ ...options, databaseUrl: standby.databaseUrl });
   const sql = postgres(primary.databaseUrl, { max: 1, onnotice() {} });

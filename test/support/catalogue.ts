@@ -52,7 +52,7 @@ export async function addSection(sql: Sql, fields: Record<string, unknown>): Pro
   return slug;
 }
 
-/** Deletes sounds for good, past the trash. */
+/** Deletes sounds permanently, without the trash. */
 export async function deleteForGood(sql: Sql | TransactionSql, ids: (string | null)[]): Promise<void> {
   await sql`delete from public.sounds where id = any (${ids}::uuid[])`;
   await sql`select private.delete_from_trash('sounds', ${ids}::uuid[])`;

@@ -14,8 +14,8 @@ export function codeIn(page: string, language: 'ts' | 'sql', heading: string): s
 
 /**
  * Starts the Edge Function of a page against the local stack.
- * @param packages what its imports from npm provide, by their names
- * @param env its settings besides those of the project
+ * @param packages exports of the npm packages that it imports, by their names
+ * @param env further settings, besides the address and key of the project
  * @returns the handler of the function, and the lines that it logs
  */
 export function startEdgeFunction(code: string, packages: Record<string, object>, env: Record<string, string>) {

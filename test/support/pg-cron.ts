@@ -22,7 +22,7 @@ export async function startDatabaseWithPgCron() {
   const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
   await sql`create extension pg_cron with schema pg_catalog`;
   await prepareDatabase(databaseUrl);
-  // Storage of hosted projects has more columns than that of the emulator, before and after those that both have.
+  // Add columns as in hosted projects, whose tables of Storage have more columns than those of the emulator.
   await sql`alter table storage.objects add column level integer, add column archived_at timestamptz`;
   await sql`grant usage on schema cron to postgres with grant option`;
   await sql`grant all on all tables in schema cron to postgres with grant option`;

@@ -30,7 +30,7 @@ export const testWithProject = (settings: Settings, env: Record<string, string> 
         const { apiUrl, databaseUrl, embedded, confirmingUrl, mailUrl } = inject('stack');
         const storageDir = await mkdtemp(join(tmpdir(), 'sounds-service-project-'));
         const supabase = embedded ? await startApi({ databaseUrl, storageDir, port: 0, ...settings }) : undefined;
-        // Falls back to the common project, whose tests are then skipped by name.
+        // Without the embedded stack, use the common project. Tests that need more are skipped there.
         const url = supabase?.url ?? (confirmingUrl || apiUrl);
         const gateway = await startGateway({ SUPABASE_URL: url, ...env });
         const api = apiAt(gateway.url);

@@ -162,7 +162,7 @@ export function createSmallRevenueCat(clock: () => number = Date.now) {
     else Object.assign(purchase, { endsAt: Math.min(purchase.endsAt, clock()), graceEndsAt: null });
   }
 
-  /** Moves all purchases to another customer. Returns the event, which has no customer of its own. */
+  /** Moves all purchases to another customer. Returns the event, which names no single customer. */
   function transfer(from: string, to: string) {
     const source = customerOf(from);
     customerOf(to).purchases.push(...source.purchases);

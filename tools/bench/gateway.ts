@@ -47,7 +47,7 @@ const rows = [
   ...compare(oneCall, { gzip: false, target: unnoticed }),
 ];
 
-/** @throws if the servers send different responses */
+/** Compares the responses of servers. @throws if they differ */
 async function requireSameResponse(request: Request, servers: Server[]) {
   const { path, ...init } = requestOf(request);
   const responses = servers.map(async ({ url }) => {
@@ -66,8 +66,8 @@ async function figureOf(row: Row, server: Server, supabase: Server): Promise<num
 }
 
 /**
- * Compares the responses of both servers, then measures all rows in each round, so that a busy machine affects all of
- * them alike.
+ * Compares the responses of both servers, then measures all rows in each round, so that a busy machine affects them
+ * equally.
  * @throws if the servers respond differently
  */
 export async function measureSet(supabase: Server, rounds = roundsPerSet) {

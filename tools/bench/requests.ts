@@ -57,7 +57,7 @@ const callsOf: Record<string, string[]> = {
 /** Returns method and path with {id}, without query and JSON. */
 export const nameOf = (endpoint: string) => endpoint.replace(/[?].*| \{.*/, '').replace(/[0-9a-f-]{36}/, '{id}');
 
-/** @throws if the server called a function that the endpoint does not declare, or called a function too often */
+/** Checks the calls of a server. @throws if it called a function too often, or one that `callsOf` does not list */
 async function checkCalls({ endpoint }: Request, responses: number, supabase: { url: string }) {
   const response = await fetch(`${supabase.url}/calls`);
   const calls = (await response.json()) as Record<string, number>;

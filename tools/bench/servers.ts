@@ -47,7 +47,7 @@ export async function start(script: string, supabase?: { url: string }) {
       const [{ userCPUTime, systemCPUTime }] = (await once(child, 'message')) as [NodeJS.ResourceUsage];
       return (userCPUTime + systemCPUTime) / 1e6;
     },
-    /** @throws if the server logged a warning or an error, because its figures are then wrong */
+    /** Stops the server. @throws if it logged a warning or an error, because its figures are then wrong */
     async [Symbol.asyncDispose]() {
       child.kill();
       await exited;

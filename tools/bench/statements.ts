@@ -152,7 +152,7 @@ export const statements = (cursor: string, sound: string, player = collectorId):
   call('last seen, after a response', user, 'touch_last_seen()', /^customers_pkey$/),
 ];
 
-/** Tables that a statement may read as a whole: small ones, and those whose rows a request needs all. */
+/** Tables that a statement may read as a whole, because they are small or a request needs all of their rows. */
 const smallTables = ['categories', 'home_sections', 'catalogue_feed', 'objects', 'play_receipts', 'listening_days'];
 
 /** Returns the tables that a statement may read as a whole: `sounds` for short searches, which no index covers. */
@@ -160,8 +160,8 @@ export const tablesReadWhole = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q)=.{1,2}(&|$)/.test(name) ? [...smallTables, 'sounds'] : smallTables;
 
 /**
- * Tells whether a request reads rows until its page is full: a search, or a filter that no index orders. `ids` counts
- * too, because reading one row costs less than the call.
+ * Tells whether a request reads rows until its page is full: a search, or a filter without an index in list order. Also
+ * true for `ids`, because reading one row costs less than the call.
  */
 export const isSearch = ({ name }: Pick<Statement, 'name'>) =>
   /[?&](search|q|tag|min_duration|ids)=|popular&category/.test(name);

@@ -17,7 +17,7 @@ import { asRejected, ImportError, Rejected } from './shared/problems.ts';
 import { plural } from './shared/text.ts';
 
 /**
- * Measures the files in Storage of sounds without measurements, such as sounds that were made by hand, and of those
+ * Measures the files in Storage of sounds without measurements, such as sounds that were made by hand, and of sounds
  * that were measured by older rules.
  * @param env environment variables that name the project
  * @returns true if all files were measured

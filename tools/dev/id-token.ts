@@ -8,7 +8,7 @@ const usage = `Usage: npm run -s id-token -- --email ada@example.com
 
 Where addresses need no confirmation, as in npm run dev, Auth treats unverified ones as verified.`;
 
-/** @returns the token, or the usage for --help */
+/** Returns the token, or the usage for --help. */
 function answer(args: string[]): string | Promise<string> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({

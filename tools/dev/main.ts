@@ -29,7 +29,7 @@ function gatewayEnv(stack: Stack, { gatewayPort }: Settings): NodeJS.ProcessEnv 
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
     ...process.env,
     PORT: String(gatewayPort),
-    // Listens at 127.0.0.1 in any case, because the player and this process call it.
+    // Listens at least at 127.0.0.1, because the player and this process call it.
     HOST: process.env['HOST'] === '127.0.0.1' ? '127.0.0.1' : undefined,
     // Accepts plain http, because no proxy ends TLS.
     REQUIRE_HTTPS: 'false',
@@ -95,7 +95,7 @@ async function run(settings: Settings): Promise<void> {
   watchSchemas((line) => logger.warn(line));
 }
 
-/** Reports new migrations, such as those of a git pull, because the next start applies them. */
+/** Reports new migrations, for example after a git pull, because the next start applies them. */
 function watchMigrations({ databaseUrl }: Stack): void {
   watch(fileURLToPath(migrationsFolder), { ignoreInitial: true }).on('add', async () => {
     const { pending } = await migrationDrift(databaseUrl);

@@ -13,7 +13,7 @@ const usage = `Usage: npm run report -- [--days 30] [--database URL] [--out FILE
                      or the database of npm run dev
   --out FILE       the page to write. Default: sounds-report.html`;
 
-/** @throws an Error about an invalid argument */
+/** Reads the command line. @throws an Error about an invalid argument */
 function readOptions(args: string[], env: NodeJS.ProcessEnv) {
   const { values } = parseArgs({
     args,

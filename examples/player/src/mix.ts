@@ -5,7 +5,7 @@ import { button, el, find, icon } from './dom.ts';
 import * as player from './player.ts';
 import { sleepTimer } from './sleep.ts';
 
-// Plays all sounds of a mix at once, each repeated, in a bar of its own. Either the player or a mix plays.
+// Plays all sounds of a mix at once, each in a loop, and shows the mix in a bar. Either the player or a mix plays.
 
 /** A sound of the mix that plays. */
 interface Voice {

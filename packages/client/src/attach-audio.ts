@@ -25,7 +25,7 @@ export function attachAudio(
   const reporter = progress && createReporter(element, audio.id, progress);
   let current: Audio | null = audio;
   let isRenewing = false;
-  /** True once the address has played. One that never played is not renewed, because the next would fail, too. */
+  /** True once the address has played. Otherwise it is not renewed, because a new address would fail, too. */
   let hasPlayed = false;
   /** Position at which playback continues with the next address. */
   let position = 0;

@@ -3,7 +3,7 @@ import type { SessionEvent, User } from './stored-session.ts';
 /** The user who is signed in, with the functions that React's `useSyncExternalStore` needs. */
 export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 'follow' | 'found'> {}
 
-/** @param read reads the store, and calls `found` */
+/** Follows who is signed in. @param read reads the store, and calls `found` */
 export function createCurrentUser(read: () => Promise<unknown>) {
   const listeners = new Set<() => void>();
   let current: User | null | undefined;

@@ -40,7 +40,7 @@ export interface Outcome {
 /**
  * Creates a function that sends reports in one request, and removes those that the response settles, by the rules in
  * docs/apps.md.
- * @param refuse takes the error of a report that the service has refused
+ * @param refuse receives the error of a report that the service has rejected
  */
 export function createDelivery<Time extends string, Entry extends Report<Time>>(
   { time, field, send }: DeliveryOptions<Time, Entry>,
@@ -69,7 +69,7 @@ export function createDelivery<Time extends string, Entry extends Report<Time>>(
   /** Converts a time of this device's clock to the service's clock, at most now. */
   const corrected = (deviceMs: number) => new Date(Math.min(deviceMs, Date.now()) - service.aheadMs()).toISOString();
 
-  /** Removes reports that have a result. Moves the others to the end, so that they do not hold up those behind them. */
+  /** Removes reports that have a result. Moves reports without one to the end, so that they do not delay others. */
   const settle = (user: string, reports: [string, Entry][], results: Results) =>
     unsent.update(user, (left) => {
       for (const [key, sent] of reports) {

@@ -23,7 +23,7 @@ export type Addresses = ReturnType<typeof createAddresses>;
 export function createAddresses(api: Pick<Sounds, 'sounds'>, waiting: () => string[]) {
   const known = new Map<string, Known>();
 
-  /** Returns the files of a sound, and asks for those of the next sounds in the same request. */
+  /** Returns the files of a sound. Requests the files of the next sounds at the same time, for later calls. */
   async function filesOf(id: string, signal: AbortSignal): Promise<Known> {
     const found = known.get(id);
     if (found && performance.now() - found.cameAt < addressLimitMs) return found;
@@ -47,7 +47,7 @@ export function createAddresses(api: Pick<Sounds, 'sounds'>, waiting: () => stri
       return { ...audio, version, bytes, isPremium };
     },
 
-    /** Forgets the address of a sound, which may have expired or be that of an earlier version. */
+    /** Forgets the address of a sound, because it may have expired or belong to an earlier version of the file. */
     forget: (id: string) => void known.delete(id),
 
     forgetAll: () => known.clear(),

@@ -56,7 +56,7 @@ export function createPremium({ api, files }: { api: Pick<Sounds, 'customer'>; f
   return {
     ask,
 
-    /** Tells whether premium files must not play any more. Asks the service first, if it answers soon. */
+    /** Tells whether premium files may no longer play. Before it returns true, asks the service for a renewal. */
     async isOver(): Promise<boolean> {
       if (!(await isLocked())) {
         // Ask without delaying the sound. The answer counts for the next one.

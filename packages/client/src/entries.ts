@@ -17,7 +17,7 @@ export function createEntries<Entry>(store: Store, name: string) {
     try {
       await (isEmpty ? store.removeItem(keyOf(userId)) : store.setItem(keyOf(userId), JSON.stringify(entries)));
     } catch {
-      // The store keeps unsent changes in memory, and the app works without a copy.
+      // Ignore the failure, because the store keeps unsent changes in memory, and the app works without copies.
     }
   }
 

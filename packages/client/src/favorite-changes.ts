@@ -9,7 +9,7 @@ import { pause } from './wait.ts';
 /** Share of the user's request limit that sending changes leaves free for the app. */
 const shareOfApp = 1 / 3;
 
-/** Tells whether the service refuses a favorite. Other errors say nothing about it. */
+/** Tells whether the service rejects the favorite itself. Other errors concern the request. */
 const isRefusal = ({ reason, field }: SoundsError) =>
   reason === 'too_many_favorites' || (reason === 'validation' && field === 'sound_id');
 
@@ -48,7 +48,7 @@ function createSender({ session, waiting: { timeLimitMs, service } }: Parts, cha
     send().catch(() => {}); // a failed change stays in the store
   }
 
-  /** Sends unsent changes until the time limit. Sends the others when the service allows more requests. */
+  /** Sends unsent changes until the time limit. Sends the rest when the service allows more requests. */
   async function send(options?: CallOptions): Promise<void> {
     const deadline = performance.now() + timeLimitMs;
     const user = (await session.load())?.user.id;
@@ -56,7 +56,7 @@ function createSender({ session, waiting: { timeLimitMs, service } }: Parts, cha
     await changes.sending(user, timeLimitMs, () => sendAll(user, deadline, options), options?.signal);
   }
 
-  /** @throws SoundsError if changes are kept, after it has sent the others */
+  /** Sends all changes of a user. @throws SoundsError at the end if some of them could not be sent */
   async function sendAll(user: string, deadline: number, options?: CallOptions) {
     const api = session.api({ userId: user });
     let kept: SoundsError | undefined;
@@ -88,9 +88,9 @@ async function sendChange(api: Api, id: string, isFavorite: boolean, options?: C
 }
 
 /**
- * Returns the error of a change if the change must be kept; undefined if the change is over.
- * @param refuse takes the error of a change that the service has refused
- * @throws the error if the other changes cannot be sent either
+ * Returns the error of a change if the change must be sent again later, undefined if it is done or rejected.
+ * @param refuse receives the error of a change that the service has rejected
+ * @throws the error if other changes cannot be sent either
  */
 function keptError(error: unknown, refuse: (error: SoundsError) => void): SoundsError | undefined {
   if (!(error instanceof SoundsError)) throw error;

@@ -31,7 +31,7 @@ export function createFavorites(parts: Parts) {
     });
   }
 
-  /** Returns favorites that are not sent yet, without sounds that do not exist any more. */
+  /** Returns favorites that are not sent yet. Omits sounds that no longer exist. */
   async function newFavorites(ids: string[], options?: CallOptions): Promise<Favorite[]> {
     const found: Favorite[] = [];
     for (let first = 0; first < ids.length; first += idsAtOnce) {
@@ -78,7 +78,7 @@ export function createFavorites(parts: Parts) {
      */
     flush: (options?: CallOptions): Promise<void> => changes.flush(options),
 
-    /** Sends unsent changes. Leaves the error of a change that the service refused to the next `flush`. */
+    /** Sends unsent changes. The next `flush` throws the error of a change that the service has rejected. */
     send: changes.send,
 
     forget: changes.forget,

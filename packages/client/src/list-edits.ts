@@ -57,7 +57,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
   const unsent = createEntries<Edit>(store, 'lists');
   /** Edits that would exceed a maximum of the service, with their errors. A removal or a restart sends them again. */
   const held = new Map<string, SoundsError>();
-  /** Error of an edit that the service has refused. */
+  /** Error of an edit that the service has rejected. */
   let refusal: SoundsError | undefined;
 
   const isSignedIn = async (user: string) => (await api.auth.user())?.id === user;
@@ -156,7 +156,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
         options,
       ),
 
-    /** @throws SoundsError if edits are kept or refused, after it has sent the others */
+    /** Sends all edits. @throws SoundsError at the end if one was rejected, or stays on the device */
     async flush(options?: CallOptions): Promise<void> {
       await send(options);
       const [error = refusal] = held.values();
@@ -166,7 +166,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
   };
 }
 
-/** Tells whether the service refuses an edit. Other errors say nothing about it. */
+/** Tells whether the service rejects the edit itself. Other errors concern the request. */
 const isRefusal = (error: unknown): error is SoundsError =>
   error instanceof SoundsError &&
   (error.reason === 'too_large' || (error.reason === 'validation' && error.field === 'lists'));

@@ -132,7 +132,7 @@ export function createLists(options: ListsOptions) {
   };
 }
 
-/** Remembers the states that `all` has given, because an edit may begin from one that the copy has no more. */
+/** Remembers the states that `all` has returned, because an app may edit a state that the copy no longer has. */
 function createStates() {
   const states = new Map<string, Content>();
   const keyOf = ({ id, version }: { id: string; version: number }) => `${id} ${version}`;

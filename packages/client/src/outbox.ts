@@ -46,7 +46,7 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
   const exclusively = (user: string, task: () => Promise<void>, call?: FlushOptions) =>
     unsent.sending(user, waiting.timeLimitMs, task, call?.signal);
 
-  /** @param sender session to send with, which may be over on this device */
+  /** Sends all reports of the user. @param sender session to send with, which may have ended on this device */
   async function send(call?: FlushOptions, sender = session): Promise<void> {
     const user = (await sender.load())?.user.id;
     if (user === undefined) return;

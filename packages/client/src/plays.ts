@@ -55,7 +55,7 @@ export function createPlays(parts: Parts) {
     /** Sends unsent plays; see `favorites.flush`. */
     flush,
 
-    /** Sends unsent plays. Leaves the error of a play that the service refused to the next `flush`. */
+    /** Sends unsent plays. The next `flush` throws the error of a play that the service has rejected. */
     send,
 
     forget,

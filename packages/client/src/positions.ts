@@ -17,7 +17,7 @@ interface Unsent {
 /** Entries by the ids of their sounds. */
 type Copied = Record<string, ProgressEntry>;
 
-/** Keeps positions on the device: an outbox of those that are not sent, and a copy of the list of the service. */
+/** Keeps positions on the device: unsent ones in an outbox, and a copy of the list of the service. */
 export function createPositions(parts: Parts) {
   const { session, waiting, progressCopy: copy, withCovers } = parts;
   const kind = { name: 'progress', time: 'updated_at', field: 'entries', gatherMs } as const;

@@ -39,7 +39,7 @@ export function createProgress(parts: Parts) {
       return Promise.all(entries.map(withSound));
     },
 
-    /** Sends unsent positions and gets those of other devices, which `of` and `list` return. */
+    /** Sends unsent positions, and gets the positions of other devices, which `of` and `list` then return. */
     async sync(options?: CallOptions): Promise<void> {
       const user = (await session.current()).user.id;
       const init = { api: session.api({ userId: user }), options };
@@ -53,7 +53,7 @@ export function createProgress(parts: Parts) {
     /** Sends unsent positions; see `favorites.flush`. Call it when the app goes to the background. */
     flush: (options?: FlushOptions): Promise<void> => outbox.flush(options),
 
-    /** Sends unsent positions. Leaves the error of a position that the service refused to the next `flush`. */
+    /** Sends unsent positions. The next `flush` throws the error of a position that the service has rejected. */
     send: outbox.send,
 
     drop,

@@ -8,8 +8,8 @@ import type { SoundsError } from './error.ts';
 export const canGoOn = ({ code }: SoundsError) => !/no_answer|unauthorized|rate_limited/.test(code);
 
 /**
- * Creates `flush` of an outbox, and a function that takes the error of an entry that the service has refused. The next
- * `flush` throws the first of these errors, after it has sent the rest.
+ * Creates `flush` of an outbox, and `refuse`, which receives the error of an entry that the service has rejected. The
+ * next `flush` throws the first of these errors, after it has sent the rest.
  */
 export function createFlush<Options extends CallOptions>(send: (options?: Options) => Promise<void>) {
   let refusal: SoundsError | undefined;

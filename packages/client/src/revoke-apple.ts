@@ -4,7 +4,7 @@ import type { DeviceSession } from './session.ts';
 
 /** Values that Apple gave the app at a sign-in right before the deletion of an account. */
 export interface AppleCode {
-  /** Authorization code, which is good once and for five minutes. */
+  /** Authorization code, which can be used once and within five minutes. */
   appleAuthorizationCode?: string | undefined;
   /** Services ID that the code was made for, on Android and the web. Default: the bundle id of the app. */
   appleClientId?: string | undefined;
@@ -13,8 +13,8 @@ export interface AppleCode {
 }
 
 /**
- * Revokes the user's tokens at Apple, in one attempt, because a code is good once.
- * @returns false for every failure, because the account is deleted all the same
+ * Revokes the user's tokens at Apple, in one attempt, because a code can be used only once.
+ * @returns false for every failure, because the account is deleted in any case
  * @throws SoundsError `recent_sign_in_required`, because the deletion would be rejected, too
  */
 export async function revokeApple(

@@ -101,14 +101,14 @@ async function attempt(request: Request, limitMs: number, limits: Limits): Promi
 /** Follows redirects of reads, because browsers tell the new address only then. A write may contain a password. */
 const redirectOf = ({ method }: Request) => (/GET|HEAD/.test(method) ? 'follow' : 'manual');
 
-/** Returns the part of a URL that all platforms spell alike. */
+/** Returns the part of a URL that is equal on all platforms. */
 const placeOf = (url: string) =>
   url
     .toLowerCase()
     .replace(/:(80|443)\//, '/')
     .replace(/[?#].*/, '');
 
-/** @throws SoundsError with the new address, if it is known */
+/** Rejects a redirect. @throws SoundsError with the new address, if it is known */
 function throwIfRedirected(request: Request, { status, type, url, headers, redirected: wasFollowed }: Response) {
   // React Native follows by itself, and has no `redirected`.
   if (wasFollowed ?? (url && placeOf(url) !== placeOf(request.url))) throw redirected(status, url);

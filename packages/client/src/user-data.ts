@@ -38,7 +38,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
     /** Reads the copies of the user's lists anew. */
     refresh,
 
-    /** Sends unsent changes. Keeps those that cannot be sent. The next `flush` throws errors of rejected ones. */
+    /** Sends unsent changes. Changes that cannot be sent stay. The next `flush` throws the errors of rejected ones. */
     send() {
       for (const send of [sendFavorites, sendPlays, sendProgress]) send().catch(() => {});
     },

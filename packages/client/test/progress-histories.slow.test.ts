@@ -86,7 +86,7 @@ const history = fc.record({
 
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Plays a history. @returns the position on each device, and that of the newest report by true time */
+/** Plays a history. @returns the final position on each device, and the position that the user reported last */
 async function replay({ clocksMs, signInsMs, steps }: History) {
   let trueMs = Date.UTC(2026, 5, 23);
   const rule = createRule(() => trueMs);

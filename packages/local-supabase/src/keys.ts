@@ -1,4 +1,4 @@
-/** Fixed, public keys of `supabase start`, so that one `.env` works for both. They give full access to the stack. */
+/** Public keys of `supabase start`, so that one `.env` works for both stacks. They give full access to a stack. */
 export const localKeys = {
   publishableKey: 'sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH',
   secretKey: 'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',

@@ -48,7 +48,7 @@ export interface Auth {
   exchangeIdToken(token: IdToken, ip: string): Promise<Tokens>;
   /** Returns new tokens. @throws unauthorized when the token is unknown or was used, or its session has ended */
   refresh(refreshToken: string, ip: string): Promise<Tokens>;
-  /** Ends the session of an access token. One that has already ended is success. @throws unauthorized */
+  /** Ends the session of an access token. Succeeds also if the session has already ended. @throws unauthorized */
   signOut(accessToken: string, ip: string): Promise<void>;
   /**
    * Has Auth mail a code. Returns null, or Auth's code for why it sent no mail, for the log: the client must not learn
@@ -58,8 +58,8 @@ export interface Auth {
   /** Opens a session with a mailed code. @throws unauthorized, with one text for every fault of code and account */
   verifyCode(mailed: MailedCode, ip: string): Promise<Tokens>;
   /**
-   * Confirms an address with a mailed code, and sets the password and name. The database removes those of the first
-   * sign-up, except the name in the metadata, which is part of every token.
+   * Confirms an address with a mailed code, and sets the password and name. The database removes the password and name
+   * of the first sign-up, except the name in the metadata, which is part of every token.
    * @param complete runs with the new session, to complete the account
    * @throws unauthorized for the code. After it was used: invalid_request or server_error, which say how to continue
    */

@@ -8,8 +8,8 @@ import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
 
 /**
- * Codes of Auth that get one 401. Anyone can sign up with an address and a password and then sign in with them, so an
- * error of its own for an address that is not confirmed would reveal which addresses have an account.
+ * Codes of Auth that get the same 401. A separate error for unconfirmed addresses would reveal accounts, because anyone
+ * can sign up with an address and a password, and then sign in with them.
  */
 const wrongCredentials = ['invalid_credentials', 'email_not_confirmed', 'user_banned', 'validation_failed'];
 

@@ -110,7 +110,7 @@ export function showProgress(steps: Step[]) {
   let done = 0;
   const bar = showBar(total, '{done} of {count} | {rate} | {eta_formatted} left | {file}', { done, count, file: '' });
   return {
-    /** @param bytes number of bytes sent since the last call */
+    /** Advances the bar. @param bytes number of bytes sent since the last call */
     sent: (bytes: number) => bar.add(bytes),
     end(step: Step, outcome?: 'rejected') {
       if (!isChanging(step)) return;

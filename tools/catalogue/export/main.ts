@@ -23,7 +23,7 @@ const usage = `Usage: npm run export -- <folder>
 Writes the recordings, the pictures and everything about the sounds, categories and home sections into
 a folder, which npm run import reads. Run again, it downloads only what has changed.`;
 
-/** @throws ImportError if the folder holds something other than an export */
+/** Creates the folder, or checks that it is an export. @throws ImportError if it holds anything else */
 async function openTarget(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true }).catch(({ code }: NodeJS.ErrnoException) => {
     throw new ImportError(`${folder} cannot be used as a folder (${code}). Choose another folder.`);

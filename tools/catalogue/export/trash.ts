@@ -20,7 +20,7 @@ export function withoutTrash(catalogue: Catalogue): Catalogue {
   };
 }
 
-/** Returns a note for each section whose rule names a category in the trash, because another project has no such category. */
+/** Returns a note for each section whose rule names a category in the trash, which the export does not contain. */
 export const notesAboutRules = (sections: Section[], categories: Category[]) =>
   sections.flatMap(({ slug, rule_value }) => {
     const deleted = categories.find((category) => category.slug === rule_value && isInTrash(category));

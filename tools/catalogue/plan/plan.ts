@@ -108,7 +108,7 @@ export function plan(
   });
 }
 
-/** Fields that a sound gets, those that sheets have set, and notes about the ones that it does not get. */
+/** Result of `decide`: all fields of a sound, the fields that sheets have set, and notes about fields that it lacks. */
 interface Decision {
   fields: Fields;
   said: Fields;
@@ -127,7 +127,7 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue, row: 
   const isNamed = typeof sound.sheetFields.cover_image_path === 'string';
   const now = isNamed ? { ...sound.sheetFields, cover_image_path: sound.picture?.path ?? null } : sound.sheetFields;
   const said = { ...record.said, ...now };
-  // Forget a slug that no category has any more, because renaming the category has updated the sound, too.
+  // Forget a slug that no longer exists, because the category was renamed, which has also updated the sound.
   const { category } = record.said;
   const isStale = category && now.category === undefined && !categories.some(({ slug }) => slug === category);
   if (isStale) delete said.category;
@@ -138,7 +138,7 @@ function decide(sound: Sound, record: Imported, { categories }: Catalogue, row: 
   return { fields, said, notes: [`Written without the category "${deleted.slug}": it was ${trashed(deleted)}.`] };
 }
 
-/** @returns the places of a sound after the import and, if it has moved, its earlier place */
+/** Returns the places of a sound after the import and, if it has moved, its earlier place. */
 function placesOf({ file, key }: Sound, { places }: Imported, source: string) {
   const here: Place = { source, ...(file !== undefined && { file }), ...(key !== '' && { key }) };
   const last = places.find((place) => place.source === source);
@@ -179,7 +179,7 @@ function changes(
   const checksum = agreed.includes('audio_path') ? (sound.audio?.checksum ?? null) : record.checksum;
   const uploads = missing(filesIn(sound, fields), stored);
   const facts = factsOf(filesIn(sound, { ...row, ...write }), ({ bucket, facts = {}, outdated }) => {
-    // Write all facts with a new path, because a trigger then clears those of the last file.
+    // Write all facts with a new path, because a trigger clears the facts of the last file.
     const isNew = (bucket === 'audio' ? 'audio_path' : 'cover_image_path') in write;
     return isNew ? facts : factsToWrite(row, facts, overwrite ? row : outdated);
   });

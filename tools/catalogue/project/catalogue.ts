@@ -86,7 +86,7 @@ export function findCategory<T extends Pick<Category, 'slug' | 'name'>>(text: st
 /** Record of the imports of one folder. */
 export type Memory = Tables['imports']['Row'];
 
-/** @throws ImportError */
+/** Returns the record of earlier imports of a folder, or a new one. @throws ImportError */
 export async function recall(client: SupabaseClient, source: string): Promise<Memory> {
   const query = client.from('imports').select().eq('source', source).maybeSingle().retry(false);
   const { data } = await query.throwOnError().then(undefined, readingFailed);

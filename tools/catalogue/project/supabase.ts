@@ -66,7 +66,7 @@ export function connect(project: Project, signal: AbortSignal, retries = retryOp
   return { project, client, signal };
 }
 
-/** @throws ImportError if other requests would fail as well */
+/** Fetches for the client, with retries. @throws ImportError if other requests would fail as well */
 async function fetchWithRetries(
   { url, remedy }: Project,
   input: Parameters<typeof fetch>[0],

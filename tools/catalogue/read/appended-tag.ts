@@ -3,7 +3,7 @@ import { type IAudioMetadata, type IOptions, parseBuffer, parseFile } from 'musi
 
 /**
  * Parses a recording, and the ID3v2.4 tag at its end, which the library does not look for. Tags at the start win.
- * @throws errors of the parser, and those of the file system
+ * @throws errors of the parser and of the file system
  */
 export async function parseRecording(source: string, options?: IOptions): Promise<IAudioMetadata> {
   const metadata = await parseFile(source, options);

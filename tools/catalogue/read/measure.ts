@@ -61,7 +61,7 @@ interface Decoded {
   samples: number;
 }
 
-/** @returns undefined if ffmpeg is not installed @throws Rejected, ImportError */
+/** Runs ffmpeg. @returns undefined if it is not installed @throws Rejected, ImportError */
 async function decode(source: string, maxSeconds: number): Promise<Decoded | undefined> {
   const options = ['-filter_complex', filters, ...outputs.split(' ')];
   const { stdout, stderr, extra, ended, kill } = startFfmpeg(source, options, maxSeconds);
@@ -140,7 +140,7 @@ export const isActually = (format: string) =>
       : `It is actually a .${format}: export it as .m4a or .mp3.`,
   );
 
-/** @throws Rejected if the log of ffmpeg shows moving pictures or encryption */
+/** Rejects videos and encrypted files. @throws Rejected if the log of ffmpeg shows one */
 function requireFreeAudio(log: string): void {
   const [streams = ''] = log.split('Stream mapping:');
   if (/^\[info\] +Stream .*: Video: (?!mjpeg|png|bmp|gif|webp|tiff|.*attached pic)/m.test(streams))

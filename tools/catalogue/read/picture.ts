@@ -86,7 +86,7 @@ async function embeddedPicture(
   return { ...picture, facts, extract };
 }
 
-/** @throws Rejected if the content of a picture is of another type than its extension */
+/** Checks the type of a picture. @throws Rejected if its content and its extension differ */
 async function requireType(file: string, source: string, type: string): Promise<void> {
   // Accept types without a signature, such as SVG.
   if (!supportedMimeTypes.has(type)) return;

@@ -84,7 +84,7 @@ export async function requireAgreement(file: string, source: string): Promise<bo
   return found !== undefined && found.ext !== 'mp1';
 }
 
-/** @returns undefined if the tags cannot be read */
+/** Reads the tags of a recording. @returns undefined if they cannot be read */
 async function parse(source: string, duration: boolean): Promise<IAudioMetadata | undefined> {
   return await parseRecording(source, { duration }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) throw error;

@@ -84,7 +84,7 @@ export async function walk(folder: string, manifest: Map<string, ExportedFile>):
 }
 
 const isWithin = (folder: string, other: string) => join(folder, sep).startsWith(join(other, sep));
-/** Matches the file that macOS leaves in the place of one that is only in iCloud. */
+/** Matches the placeholder that macOS leaves for a file that is only in iCloud. */
 const cloudPlaceholder = /^\.(.+)\.icloud$/;
 const onlyInCloud = 'Not read: it is in iCloud only. Download it in the Finder, then run the import again.';
 const skipped = 'Skipped: recycle bins, snapshots and other folders of a NAS or an operating system are not imported.';

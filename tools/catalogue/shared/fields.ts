@@ -42,7 +42,7 @@ export type Fields = Partial<Pick<Row, Column>>;
 export type Facts = Partial<Pick<Row, 'loudness_lufs' | 'true_peak_dbtp' | 'waveform' | 'cover_placeholder'>>;
 
 /**
- * Returns the facts of a file that its sound lacks, or has from an earlier measurement. Leaves out those that were
+ * Returns the facts of a file that its sound lacks, or has from an earlier measurement. Leaves out facts that were
  * entered by hand.
  * @param outdated facts of the earlier measurement
  */

@@ -40,7 +40,7 @@ export async function checksumOf(source: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** @throws Rejected if a file exceeds a limit of its bucket */
+/** Checks size and type of a file. @throws Rejected if it exceeds a limit of its bucket */
 export function requireLimits(
   file: string,
   { bucket, type, size }: Pick<LocalFile, 'bucket' | 'type' | 'size'>,

@@ -36,7 +36,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     expect(headers.get('access-control-allow-origin')).toBe(ofAnApp.Origin);
   });
 
-  // Starts npm twice, the Supabase CLI and five other commands.
+  // Allows for the start of npm (twice), the Supabase CLI and five other commands.
   const timeout = 60_000;
   test('prints commands that work when pasted or print the error, as does the README', {
     tags: ['curl'],

@@ -77,7 +77,7 @@ export async function sendConfirmation(service: AuthService, user: User): Promis
   });
 }
 
-/** @throws AuthError if the last mail of this kind is too recent */
+/** Limits how often mails are sent. @throws AuthError if the last mail of this kind is too recent */
 function requireGap(service: AuthService, sentAt: string | null | undefined): void {
   if (!sentAt) return;
   const gapMs = Number.parseInt(privateAuth(service).config.email?.max_frequency ?? '', 10) * 1000;

@@ -4,8 +4,8 @@ import { signedIn } from './auth-account.ts';
 import { authError, unexpectedFailure } from './auth-errors.ts';
 
 /**
- * Routes for what the service does not use. That for second factors only writes a row, so that the trigger sees it; the
- * others answer that the feature is switched off.
+ * Routes for features that the service does not use. Enrolling a second factor only writes a row, so that the trigger
+ * rejects it. Linking an identity is answered as switched off.
  */
 export const unusedRoutes = (sql: postgres.Sql): Routes => ({
   'GET /user/identities/authorize'() {

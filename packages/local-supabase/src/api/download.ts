@@ -60,7 +60,7 @@ async function serve(
   });
 }
 
-/** Returns the header with which a browser stores a file under a name, or under that of the address if it is empty. */
+/** Returns the header with which a browser saves a file under a name. An empty name means the name in the address. */
 function attachment(name: string | undefined): Record<string, string> {
   if (name === undefined) return {};
   const encoded = encodeURIComponent(name);

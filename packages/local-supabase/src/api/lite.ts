@@ -59,7 +59,7 @@ export const privateAuthMembers: Record<keyof PrivateAuth, true> = {
 
 export const privateAuth = (service: AuthService) => service as unknown as PrivateAuth;
 
-/** Returns the connection of a repository, which is that of its transaction within one. */
+/** Returns the connection of a repository. Within a transaction, it is the connection of the transaction. */
 export const databaseOf = (repository: Repository) => (repository as unknown as { db: Kysely<unknown> }).db;
 
 /** Lets Lite remove the files of objects that it deletes itself. */

@@ -9,7 +9,7 @@ export type Claims = Record<string, unknown> & { role: string };
 const leewaySeconds = 30;
 
 /**
- * Returns the claims of a data request's token, verified as PostgREST does, or those of its API key.
+ * Returns the claims of a data request: of its token, verified as PostgREST does, or else of its API key.
  * @throws HTTPException
  */
 export async function claimsOf(headers: Headers): Promise<Claims> {

@@ -33,7 +33,7 @@ export async function storageCaller(headers: Headers): Promise<Claims> {
   return { role: 'anon', ...known.claims };
 }
 
-/** Runs statements in one transaction under the caller's policies, which can read the operation from a setting. */
+/** Runs statements in one transaction under the caller's policies. @param operation name that policies can read */
 export const asCaller = <T>(
   { connection }: Storage,
   jwt: Claims,
@@ -44,7 +44,7 @@ export const asCaller = <T>(
 
 const validName = /^[\w/!.*'() &$=@;:+,?-]+$/;
 
-/** @throws StorageError for a name that Storage does not accept */
+/** Checks the name of an object. @throws StorageError for a name that Storage does not accept */
 export function checkName(name: string): void {
   if (!validName.test(name)) throw new StorageError(400, 'InvalidKey', `Invalid key: ${name}`);
 }

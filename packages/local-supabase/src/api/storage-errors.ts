@@ -28,7 +28,7 @@ export const bucketNotFound = () => new StorageError(404, 'Bucket not found', 'B
 export const accessDenied = (message: string) => new StorageError(403, 'Unauthorized', message, 'AccessDenied');
 export const invalidRequest = (message: string) => new StorageError(400, 'Error', message, 'InvalidRequest');
 
-/** @throws StorageError for a rejected row, or the unchanged error */
+/** Maps an error of the database. @throws StorageError for a rejected row, or else the unchanged error */
 export function rejectRow(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === '42501') throw accessDenied('new row violates row-level security policy');

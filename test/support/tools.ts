@@ -53,7 +53,6 @@ const tools = {
   setpriv: { install: 'setpriv (util-linux)', find: onPath('setpriv') },
   java: { install: 'Java 17 or newer', find: onPath('java'), versionArgs: ['-version'], oldest: '17.0' },
   maven: { install: 'Maven', find: onPath('mvn') },
-  go: { install: 'Go', find: onPath('go'), versionArgs: ['version'], oldest: '1.21' },
   'python-packages': {
     install: 'examples/clients/requirements.txt in examples/clients/.venv, by the command in CONTRIBUTING.md',
     find: () => ['examples/clients/.venv/bin/python'].find(isExecutable),

@@ -18,7 +18,7 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-/** A call. `ids` are the names of its parameters in the path; `body` is JSON text of `type`, both empty without a body. */
+/** A call. `ids` are the names of its parameters in the path; `body` is JSON text, empty without a body. */
 interface Call {
   path: string;
   method: string;
@@ -26,14 +26,12 @@ interface Call {
   tag: string;
   ids: string[];
   body: string;
-  type: string;
 }
 
 /** Id in the examples of the document. */
 const exampleId = '50000000-0000-4000-8000-000000000001';
 
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const argumentsOf = (...texts: (string | false)[]) => texts.filter(Boolean).join(', ');
 
 /** Returns the source text of a call for each language. */
@@ -41,15 +39,6 @@ const languages = {
   kotlin({ tag, name, ids, body }: Call, id: string) {
     const given = argumentsOf(...ids.map(() => `UUID.fromString("${id}")`), body && `body("""${body}""")`);
     return `    show("${name}") { ${capital(tag)}Api(url).${name}(${given}) }`;
-  },
-  python({ tag, name, ids, body, type }: Call, id: string) {
-    const given = argumentsOf(...ids.map(() => `"${id}"`), body && `sounds_api.${type}.from_json('${body}')`);
-    return `show("${name}", lambda: sounds_api.${capital(tag)}Api(client).${snake(name)}(${given}))`;
-  },
-  go({ tag, name, ids, body, type }: Call, id: string) {
-    const given = argumentsOf('ctx', ...ids.map(() => `"${id}"`));
-    const withBody = body && `.${type}(body[sounds.${type}](\`${body}\`))`;
-    return `\tshow("${name}", api.${capital(tag)}API.${capital(name)}(${given})${withBody}.Execute)`;
   },
   typescript({ path, method, name, ids, body }: Call, id: string) {
     const params = ids.length > 0 && `params: { path: { ${ids.map((each) => `${each}: '${id}'`).join(', ')} } }`;
@@ -89,7 +78,7 @@ export function everyCall({ paths, components }: Document, email: string, id: st
         const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
         const schema = requestBody?.content['application/json'].schema;
         const body = schema ? JSON.stringify(exampleOf(schema)).replaceAll(exampleId, id) : '';
-        return { path, method, name: operationId, tag, ids, body, type: schema ? nameOf(schema) : '' };
+        return { path, method, name: operationId, tag, ids, body };
       },
     ),
   );

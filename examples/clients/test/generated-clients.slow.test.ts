@@ -152,39 +152,6 @@ test('the TypeScript client compiles strictly, and calls every operation of a ne
   expect(await run(work, 'node', ['use-client.ts', ...args])).toBe(expected);
 });
 
-test('the Python client calls every operation of a newer service', {
-  tags: ['python-packages', 'java'],
-}, async ({ service }) => {
-  const { work, args, expected, write } = service;
-  await generate(work, 'sounds-python');
-  await run(work, python, ['-m', 'compileall', '-q', 'sounds-python']);
-  await write('python', 'use_client.py', 'use_client.py');
-  const env = { PYTHONPATH: join(work, 'sounds-python') };
-  expect(await run(work, python, ['use_client.py', ...args], env)).toBe(expected);
-});
-
-test('the Go client calls every operation of a newer service', {
-  tags: ['python-packages', 'java', 'go'],
-}, async ({ service }) => {
-  const { work, args, expected, write } = service;
-  await generate(work, 'sounds-go', '--git-user-id', 'example', '--git-repo-id', 'sounds');
-  const program = join(work, 'go');
-  await mkdir(program);
-  await write('go', 'use_client.go', 'go/main.go');
-  const module = 'github.com/example/sounds';
-  const modules = `require ${module} v0.0.0\n\nreplace ${module} => ../sounds-go\n`;
-  await writeFile(join(program, 'go.mod'), `module app\n\ngo 1.18\n\n${modules}`);
-  await run(program, 'go', ['mod', 'tidy']);
-  expect(await run(program, 'go', ['run', '.', ...args])).toBe(expected);
-
-  const [command = ''] = guide.match(/(?<=`oapi-codegen )[^>]+(?= > sounds\.go`)/) ?? [];
-  const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
-  await writeFile(join(work, 'sounds.go'), await run(work, 'go', ['run', generator, ...command.split(' ')]));
-  await writeFile(join(work, 'go.mod'), 'module sounds\n\ngo 1.24\n');
-  await run(work, 'go', ['mod', 'tidy']);
-  await run(work, 'go', ['vet', '.']);
-});
-
 test('the Kotlin client and the code of kotlin.md complete the calls of an app', {
   tags: ['python-packages', 'java', 'maven'],
   timeout: 20 * 60_000, // Maven downloads a compiler in the first run.

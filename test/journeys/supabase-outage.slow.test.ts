@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Api, apiAt, bearer } from '../support/api.ts';
 import { addSounds } from '../support/catalogue.ts';
 import { residentMb } from '../support/processes.ts';
@@ -28,61 +28,50 @@ async function appCalls(api: Api, databaseUrl: string) {
   ];
 }
 
-// Use vi.waitFor, because expect.poll needs the context in a concurrent test.
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 30_000 });
+const until = (condition: () => boolean) => expect.poll(condition, { timeout: 30_000 }).toBe(true);
 
-describe.concurrent('outages of Supabase', () => {
-  // Allows for the start of a stack, and for two outages, in which calls of Auth fail after 11 s.
-  const timeout = 90_000;
-  test.for([
-    ['a stopped Postgres', 'a frozen Postgres'],
-    ['a killed Supabase API', 'a frozen Supabase API'],
-  ] as const)(
-    '%s, then %s fail every call with 500, and calls work again afterwards',
-    { timeout },
-    async (outages, { onTestFinished }) => {
-      const stack = await startFragileStack();
-      const { apiUrl, databaseUrl, publishableKey, secretKey } = stack;
-      const { child, exited, origin } = await startListening({
-        ...environment(),
-        SUPABASE_URL: apiUrl,
-        SUPABASE_PUBLISHABLE_KEY: publishableKey,
-        SUPABASE_SECRET_KEY: secretKey,
-      });
-      const calls = await appCalls(apiAt(`${origin}/api/v1`), databaseUrl);
-      const ended: { call: number; status: number; startedMs: number }[] = [];
-      let isOn = true;
-      // Repeats each call until the end. The client checks every response against the OpenAPI document.
-      const clients = calls.map(async (send, call) => {
-        for (; isOn; await sleep(100)) {
-          const startedMs = performance.now();
-          ended.push({ call, status: (await send()).status, startedMs });
-        }
-      });
-      onTestFinished(async () => {
-        isOn = false;
-        await Promise.all(clients);
-        child.kill('SIGTERM');
-        await exited;
-        await stack.stop();
-      });
+test('a stopped Postgres, then a frozen Supabase API fail every call with 500, and calls work again afterwards', {
+  timeout: 90_000, // for two outages, in which calls of Auth fail after 11 s
+}, async () => {
+  const stack = await startFragileStack();
+  const { apiUrl, databaseUrl, publishableKey, secretKey } = stack;
+  const { child, exited, origin } = await startListening({
+    ...environment(),
+    SUPABASE_URL: apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: publishableKey,
+    SUPABASE_SECRET_KEY: secretKey,
+  });
+  const calls = await appCalls(apiAt(`${origin}/api/v1`), databaseUrl);
+  const ended: { call: number; status: number; startedMs: number }[] = [];
+  let isOn = true;
+  // Repeats each call until the end. The client checks every response against the OpenAPI document.
+  const clients = calls.map(async (send, call) => {
+    for (; isOn; await sleep(100)) {
+      const startedMs = performance.now();
+      ended.push({ call, status: (await send()).status, startedMs });
+    }
+  });
+  onTestFinished(async () => {
+    isOn = false;
+    await Promise.all(clients);
+    child.kill('SIGTERM');
+    await exited;
+    await stack.stop();
+  });
 
-      const works = () => ended.length > 50 && ended.slice(-50).every(({ status }) => status < 300);
-      await until(works);
-      const memoryBefore = residentMb(child.pid);
-      for (const outage of outages) {
-        const [breakPart, giveBack] = stack.breakages[outage];
-        await breakPart();
-        const brokenMs = performance.now();
-        const failed = () => ended.filter(({ status, startedMs }) => status === 500 && startedMs > brokenMs);
-        await until(() => new Set(failed().map(({ call }) => call)).size === calls.length);
-        await giveBack();
-        await until(works);
-      }
-      isOn = false;
-      await Promise.all(clients);
-      for (const { status } of ended) expect([200, 201, 500]).toContain(status);
-      expect(residentMb(child.pid) - memoryBefore).toBeLessThan(100);
-    },
-  );
+  const works = () => ended.length > 50 && ended.slice(-50).every(({ status }) => status < 300);
+  await until(works);
+  const memoryBefore = residentMb(child.pid);
+  for (const [breakPart, giveBack] of [stack.breakages.stopPostgres, stack.breakages.freezeApi]) {
+    await breakPart();
+    const brokenMs = performance.now();
+    const failed = () => ended.filter(({ status, startedMs }) => status === 500 && startedMs > brokenMs);
+    await until(() => new Set(failed().map(({ call }) => call)).size === calls.length);
+    await giveBack();
+    await until(works);
+  }
+  isOn = false;
+  await Promise.all(clients);
+  for (const { status } of ended) expect([200, 201, 500]).toContain(status);
+  expect(residentMb(child.pid) - memoryBefore).toBeLessThan(100);
 });

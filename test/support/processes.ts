@@ -51,15 +51,6 @@ export function residentMb(pid: number | undefined) {
 
 export const childrenOf = (pid: number) => processes().filter(({ parent }) => parent === pid);
 
-/** Sends a signal to a process, unless it has ended. */
-export function signalIfRunning(pid: number, signal: NodeJS.Signals) {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
 /** Waits until no process has `text` in its command line. */
 export const untilGone = (text: string) => expect.poll(() => processesNaming(text)).toEqual([]);
 

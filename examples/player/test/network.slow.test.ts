@@ -1,8 +1,7 @@
 /** @module-tag browser */
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
-import { startGateway } from '../../../test/support/gateway.ts';
-import { addLongSound, button, listen, next, open, playing, position, test, tryAgain } from './fixture.ts';
+import { expect } from 'vitest';
+import { addLongSound, button, listen, open, playing, position, test, tryAgain } from './fixture.ts';
 
 test.beforeAll(({ site }) => void site);
 
@@ -72,50 +71,4 @@ test('without a network the page opens, searches the catalogue and changes favor
     await expect.poll(() => page.locator('#bar .heart').getAttribute('aria-pressed')).toBe('true');
   };
   await visit('phone', steps, 'ERR_INTERNET_DISCONNECTED');
-});
-
-test('nothing is lost behind a proxy that does not tell that it ends HTTPS', async ({ site, desk: page }) => {
-  const gateway = await startGateway({ SUPABASE_URL: site.supabaseUrl, REQUIRE_HTTPS: 'true', TRUST_PROXY: '1' });
-  onTestFinished(gateway.close);
-  const mended = { 'x-forwarded-proto': 'https' };
-  let added = {};
-  const refused = new Set<string>();
-  await page.route('**/api/v1/**', async (route) => {
-    const request = route.request();
-    const { pathname, search } = new URL(request.url());
-    // The address of the sound still comes from the proxy as it was before.
-    const isSound = request.method() === 'GET' && /\/sounds\/[^/]+$/.test(pathname);
-    const headers = { ...request.headers(), ...(isSound ? mended : added) };
-    const response = await route.fetch({ url: `http://127.0.0.1:${gateway.port}${pathname}${search}`, headers });
-    if (response.status() === 400) refused.add(`${request.method()} ${pathname.split('/')[3]}`);
-    await route.fulfill({ response });
-  });
-
-  for (const table of ['favorites', 'history', 'progress']) await site.sql`delete from public.${site.sql(table)}`;
-  const long = await site.sql`select title from public.sounds where duration_sec > 30`;
-  let title: string;
-  do {
-    await next(page);
-    title = await playing(page);
-  } while (!long.some((sound) => sound['title'] === title));
-  const kept = async () => {
-    const [row] = await site.sql`
-      select exists (select from public.favorites where sound_id = id) as is_favorite,
-        exists (select from public.history where sound_id = id) as is_played,
-        exists (select from public.progress where sound_id = id and position_sec = 15) as has_position
-      from public.sounds where title = ${title}`;
-    return row;
-  };
-  await page.locator('#bar').getByRole('button', { name: 'Favorite' }).click();
-  await button(page, 'Pause').click();
-  await page.getByLabel('Position').fill('15');
-  await expect
-    .poll(() => [...refused])
-    .toEqual(expect.arrayContaining(['POST favorites', 'POST plays', 'PUT progress']));
-  expect(await kept()).toEqual({ is_favorite: false, is_played: false, has_position: false });
-
-  added = mended;
-  await page.reload();
-  await expect.poll(kept).toEqual({ is_favorite: true, is_played: true, has_position: true });
-  await page.unrouteAll({ behavior: 'wait' });
 });

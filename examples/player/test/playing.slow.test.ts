@@ -10,7 +10,7 @@ const noteAudio = `{
   AudioContext.prototype.createGain = function () { return (globalThis.amplifier = createGain.call(this)); };
 }`;
 
-test('the last clicked sound plays, is counted once, and pauses at another click', async ({ site, visit }) => {
+test('the last clicked sound plays, is counted once, pauses at another click, and leaves the history', async ({ site, visit }) => {
   await visit('desk', async (page) => {
     const plays = async () => (await site.sql`select sum(plays)::int from public.play_counts`)[0]?.['sum'] ?? 0;
     const before = await plays();
@@ -51,6 +51,12 @@ test('the last clicked sound plays, is counted once, and pauses at another click
     await open(page, 'History');
     await expect.poll(() => page.locator('.rows strong').allTextContents()).toEqual(titles);
     expect(await plays()).toBe(before + 3);
+
+    await page.locator('.rows .remove').first().click();
+    await expect.poll(() => page.locator('.rows strong').count()).toBe(2);
+    expect(await focused(page)).toBe(`Remove from the history: ${title}`);
+    await button(page, 'Clear the history').click();
+    await page.getByText('The history is empty.').waitFor();
   });
 });
 

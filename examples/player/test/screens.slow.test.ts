@@ -4,7 +4,7 @@ import { demoAccount, freeAccount } from '@sounds-service/dev/seed';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../../../test/support/browser.ts';
-import { button, focused, listen, next, open, operatorMessage, test, tryAgain, untilPlays } from './fixture.ts';
+import { button, listen, open, operatorMessage, test, tryAgain, untilPlays } from './fixture.ts';
 
 const error = (status: number, code: string) => ({ status, json: { error: { code, message: 'Made up.' } } });
 const notFound = error(404, 'not_found');
@@ -111,33 +111,6 @@ test('a sound has a page whose address can be shared, also with a visitor', asyn
   await page.goto(address);
   await listen(page);
   await page.getByRole('heading', { name: 'Singing Bowl in A3' }).waitFor();
-});
-
-test('skipping through sounds takes few requests, and the history can be cleared', async ({ visit }) => {
-  await visit('desk', async (page) => {
-    const requests: string[] = [];
-    page.on('request', (request) => requests.push(new URL(request.url()).pathname.replace('/api/v1', '')));
-    await listen(page);
-    for (let count = 0; count < 5; count += 1) await next(page);
-    for (const screen of ['Browse', 'Favorites', 'Browse', 'Favorites']) await open(page, screen);
-    const countOf = (path: string) => requests.filter((each) => each === path).length;
-    expect(countOf('/categories')).toBe(0);
-    expect(countOf('/favorites')).toBe(1);
-    expect(countOf('/plays')).toBeLessThan(6); // there are six plays
-
-    await open(page, 'History');
-    const titles = page.locator('.rows strong');
-    await expect.poll(() => titles.count()).toBe(6);
-    const [, second] = await titles.allTextContents();
-    await page.locator('.rows .remove').first().click();
-    await expect.poll(() => titles.count()).toBe(5);
-    expect(await focused(page)).toBe(`Remove from the history: ${second}`);
-    await button(page, 'Clear the history').click();
-    await page.getByText('The history is empty.').waitFor();
-    await open(page, 'Browse');
-    await open(page, 'History');
-    await page.getByText('Nothing yet: sounds that you listen to appear here.').waitFor();
-  });
 });
 
 test('the account page exports data and signs out other devices, which show the sign-in screen', async ({

@@ -10,7 +10,10 @@ const noteAudio = `{
   AudioContext.prototype.createGain = function () { return (globalThis.amplifier = createGain.call(this)); };
 }`;
 
-test('the last clicked sound plays, is counted once, pauses at another click, and leaves the history', async ({ site, visit }) => {
+test('the last clicked sound plays, is counted once, pauses at another click, and leaves the history', async ({
+  site,
+  visit,
+}) => {
   await visit('desk', async (page) => {
     const plays = async () => (await site.sql`select sum(plays)::int from public.play_counts`)[0]?.['sum'] ?? 0;
     const before = await plays();

@@ -3,6 +3,7 @@ import type { Fetch } from '../fetch.ts';
 import { createAccounts } from './accounts.ts';
 import type { Auth } from './auth.ts';
 import { createAuthCall } from './call.ts';
+import { createMailedCodes } from './mailed-codes.ts';
 import { createPasswordQueue } from './password-queue.ts';
 import { createSettings } from './settings.ts';
 import { createSessions } from './sign-in.ts';
@@ -18,6 +19,7 @@ export function createAuth(config: Config, fetch: Fetch): Auth {
   return {
     ...createSignUp(call, inPasswordQueue, settings),
     ...createSessions(call, inPasswordQueue),
+    ...createMailedCodes(call, inPasswordQueue),
     ...createAccounts(call, inPasswordQueue),
     settings,
   };

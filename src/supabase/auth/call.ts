@@ -85,6 +85,9 @@ export function expectAnswer<S extends z.ZodType>(schema: S, answer: unknown): z
   return result.data;
 }
 
+/** Response whose values are not needed. Auth answers some calls with an empty object. */
+export const JsonObject = z.object();
+
 /** Returns the error for the client when Auth rejects its input. */
 export const invalidRequest = (message: string, field?: string, reason?: ErrorReason) =>
   new ApiError('invalid_request', message, { field, reason });

@@ -2,9 +2,79 @@ import { Tokens, User } from '../../model/session.ts';
 import { minimumDelay } from '../../shared/minimum-delay.ts';
 import { withNewDeadlines } from '../../shared/request-context.ts';
 import type { Auth } from './auth.ts';
-import { type AuthCall, authErrorIn, expectAnswer, type Faults, invalidRequest, mapAuthError } from './call.ts';
+import {
+  type AuthCall,
+  type AuthError,
+  authErrorIn,
+  expectAnswer,
+  type Faults,
+  invalidRequest,
+  mapAuthError,
+} from './call.ts';
 import { shareInFlight } from './in-flight.ts';
 import type { PasswordQueue } from './password-queue.ts';
+import { weakPassword } from './passwords.ts';
+
+interface AccountBody {
+  email: string;
+  password: string;
+  data: object;
+}
+
+/** Creates the sign-up with an address. Neither its response nor its time reveals whether the address has an account. */
+function createAddressSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, settings: Auth['settings']) {
+  /** Tells whether new accounts must confirm their address. False while Auth does not answer. */
+  const mustConfirm = () =>
+    withNewDeadlines(settings).then(
+      (known) => !known.mailer_autoconfirm,
+      () => false,
+    );
+
+  /** Signs in if an equal sign-up at another gateway was faster. @throws otherwise `thrown`, the error of the sign-up */
+  async function signInInstead({ email, password }: AccountBody, ip: string, thrown: unknown): Promise<unknown> {
+    if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown;
+    const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
+    return await inPasswordQueue(ip, signIn).catch(() => {
+      throw thrown;
+    });
+  }
+
+  /** Creates an account at Auth. @returns null when its address must be confirmed first */
+  async function createAccount(body: AccountBody, ip: string, onStart: () => void): Promise<Tokens | null> {
+    const signUp = () => {
+      onStart();
+      return call('signup', { ip, body });
+    };
+    const answer = await inPasswordQueue(ip, signUp).catch((thrown: unknown) => signInInstead(body, ip, thrown));
+    const account = expectAnswer(Tokens.or(User), answer);
+    return 'access_token' in account ? account : null;
+  }
+
+  /** Tells whether an error occurs only without a confirmed account, so that a response of its own would reveal that. */
+  async function isSecret(error: AuthError | undefined): Promise<boolean> {
+    if (error?.code === 'over_email_send_rate_limit') return true;
+    return error?.status === 500 && error.code === 'unexpected_failure' && (await mustConfirm());
+  }
+
+  return async (body: AccountBody, ip: string, noMail: (why: object) => void): Promise<Tokens | null> => {
+    const started = Promise.withResolvers<void>();
+    const due = started.promise.then(minimumDelay);
+    const created = createAccount(body, ip, started.resolve).catch(async (thrown: unknown) => {
+      const error = authErrorIn(thrown);
+      if (!(await isSecret(error))) throw thrown;
+      noMail({ reason: error?.code });
+      return null;
+    });
+    // Stops waiting when the time is due, unless the response is a session, because mails for new accounts take longer.
+    const inTime = due.then(async () => ((await mustConfirm()) ? null : created));
+    const tokens = await Promise.race([created, inTime]);
+    if (tokens === null) {
+      created.catch((err: unknown) => noMail({ err }));
+      await due;
+    }
+    return tokens;
+  };
+}
 
 export function createSignUp(
   call: AuthCall,
@@ -12,60 +82,12 @@ export function createSignUp(
   settings: Auth['settings'],
 ): Pick<Auth, 'signUp' | 'signUpGuest'> {
   const share = shareInFlight();
-
-  /** Creates an account at Auth. @returns null when its address must be confirmed first */
-  async function askForAccount(
-    body: { email: string; password: string; data: object },
-    ip: string,
-    noMail: (why: object) => void,
-  ): Promise<Tokens | null> {
-    const { email, password } = body;
-    const started = Promise.withResolvers<void>();
-    const answer = inPasswordQueue(ip, () => {
-      started.resolve();
-      return call('signup', { ip, body });
-    });
-    const due = started.promise.then(minimumDelay);
-    const made = answer.catch((thrown: unknown) => {
-      if (!authErrorIn(thrown)?.isUserNotSaved) throw thrown;
-      // Signs in, because an equal sign-up at another gateway was faster.
-      const signIn = () => call('token?grant_type=password', { ip, body: { email, password } });
-      return inPasswordQueue(ip, signIn).catch(() => {
-        throw thrown;
-      });
-    });
-    const mustConfirm = () =>
-      withNewDeadlines(settings).then(
-        (known) => !known.mailer_autoconfirm,
-        () => false,
-      );
-    const asked = made.then(
-      (account) => {
-        const tokens = expectAnswer(Tokens.or(User), account);
-        return 'access_token' in tokens ? tokens : null;
-      },
-      async (thrown: unknown) => {
-        // Answers these errors like success: they occur only without a confirmed account, and would reveal that.
-        const { status, code: reason } = authErrorIn(thrown) ?? {};
-        const isFailure = status === 500 && reason === 'unexpected_failure';
-        const isHidden = reason === 'over_email_send_rate_limit' || (isFailure && (await mustConfirm()));
-        if (!isHidden) throw thrown;
-        noMail({ reason });
-        return null;
-      },
-    );
-    const tokens = await Promise.race([asked, due.then(async () => ((await mustConfirm()) ? null : asked))]);
-    if (tokens === null) {
-      asked.catch((err: unknown) => noMail({ err }));
-      await due;
-    }
-    return tokens;
-  }
+  const signUpAddress = createAddressSignUp(call, inPasswordQueue, settings);
 
   return {
     signUp({ email, password, fullName }, ip, noMail) {
       const body = { email, password, data: fullName === undefined ? {} : { full_name: fullName } };
-      const ask = () => askForAccount(body, ip, noMail);
+      const ask = () => signUpAddress(body, ip, noMail);
       return share(['signup', body], ask).catch(mapAuthError(({ code }) => signUpFaults[code]?.()));
     },
 
@@ -80,14 +102,6 @@ export function createSignUp(
     },
   };
 }
-
-/** Returns the error for a password that Auth finds too weak, at sign-up and later. */
-export const weakPassword = () =>
-  invalidRequest(
-    'password: too easy to guess. Choose a longer one with different kinds of characters.',
-    'password',
-    'weak_password',
-  );
 
 const addressTaken = () => invalidRequest('This e-mail address cannot be used to sign up.', 'email', 'address_taken');
 const noMail = () => invalidRequest('email: this address cannot receive mail.', 'email');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { createContext } from '../context.ts';
+import { type Context, createContext } from '../context.ts';
 import { orElse } from '../shared/or-else.ts';
 import { failed, NotChecked, reasonOf } from './result.ts';
 
@@ -72,15 +72,9 @@ interface Report {
   trash: string | null;
 }
 
-/**
- * Creates the state of one run: its clients, its results so far, and the objects that it must remove.
- * @param appleUrl address of Apple, which tests replace
- */
-export function createRun(config: Config, gateway: URL | null, appleUrl?: string) {
-  const { url, publishableKey } = config.supabase;
-  const secretKey = config.secrets.supabaseSecretKey;
-  // Creates the context of a gateway without Redis, metrics and proxies.
-  const context = createContext(
+/** Creates the context of a gateway without Redis, metrics and proxies. */
+const createOwnContext = (config: Config, appleUrl: string | undefined) =>
+  createContext(
     {
       ...config,
       requireHttps: false,
@@ -98,8 +92,49 @@ export function createRun(config: Config, gateway: URL | null, appleUrl?: string
     pino({ level: 'silent' }),
     appleUrl,
   );
+
+/** Creates a gateway in this process. It listens from the first call of `address` on. */
+function createOwnGateway(context: Context) {
   let server: Server | undefined;
+  return {
+    async address(): Promise<URL> {
+      if (server === undefined) {
+        server = createApp(context).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+      }
+      return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    },
+    close: () => server?.close().closeAllConnections(),
+  };
+}
+
+/** Creates the list of the objects that a run must remove. */
+function createCleanup() {
   const deferred: { what: string; remove: () => Promise<void> }[] = [];
+  return {
+    defer(what: string, remove: () => Promise<void>) {
+      deferred.push({ what, remove });
+    },
+
+    /** Removes the objects of this run, newest first. @returns the names of those that could not be removed */
+    async cleanup(): Promise<string[]> {
+      const remaining: string[] = [];
+      for (const { what, remove } of deferred.splice(0).reverse())
+        await remove().catch((error: unknown) => remaining.push(`${what} (${reasonOf(error)})`));
+      return remaining;
+    },
+  };
+}
+
+/**
+ * Creates the state of one run: its clients, its results so far, and the objects that it must remove.
+ * @param appleUrl address of Apple, which tests replace
+ */
+export function createRun(config: Config, gateway: URL | null, appleUrl?: string) {
+  const { url, publishableKey } = config.supabase;
+  const key = config.secrets.supabaseSecretKey;
+  const context = createOwnContext(config, appleUrl);
+  const ownGateway = createOwnGateway(context);
 
   /** Sends a request to Supabase, by default with the publishable key. @throws Problem if there is no response */
   const askSupabase = (path: string, request: Request = {}) =>
@@ -119,31 +154,11 @@ export function createRun(config: Config, gateway: URL | null, appleUrl?: string
     /** Null if the database has no such function. */
     report: null as Report | null,
     ask: askSupabase,
-
-    askAsService: (path: string, request: Request = {}) => askSupabase(path, { key: secretKey, ...request }),
-
-    async ownGateway(): Promise<URL> {
-      if (server === undefined) {
-        server = createApp(context).listen(0, '127.0.0.1');
-        await once(server, 'listening');
-      }
-      return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    },
-
-    defer(what: string, remove: () => Promise<void>) {
-      deferred.push({ what, remove });
-    },
-
-    /** Removes the objects of this run, newest first. @returns the names of those that could not be removed */
-    async cleanup(): Promise<string[]> {
-      const remaining: string[] = [];
-      for (const { what, remove } of deferred.splice(0).reverse())
-        await remove().catch((error: unknown) => remaining.push(`${what} (${reasonOf(error)})`));
-      return remaining;
-    },
-
+    askAsService: (path: string, request: Request = {}) => askSupabase(path, { key, ...request }),
+    ownGateway: ownGateway.address,
+    ...createCleanup(),
     async close() {
-      server?.close().closeAllConnections();
+      ownGateway.close();
       await context.close();
     },
   };

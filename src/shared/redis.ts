@@ -71,9 +71,11 @@ function createState(log: Logger) {
   };
 }
 
-/** Connects to Redis. It is up once all checks pass, and down for a second after a failed command. Logs each change. */
-export function connectRedis(url: string, log: Logger) {
-  const client = new Redis(url, clientOptions);
+/**
+ * Watches whether Redis can be used: it is up once all checks pass, and down for a second after a failure. Logs each
+ * change.
+ */
+function watchAvailability(client: Redis, log: Logger) {
   const checks: (() => Promise<unknown>)[] = [];
   const { settled, problem, change } = createState(log);
   let nextCheck: NodeJS.Timeout | undefined;
@@ -103,6 +105,23 @@ export function connectRedis(url: string, log: Logger) {
   client.on('ready', check).on('error', disconnected).on('close', disconnected);
 
   return {
+    checks,
+    failed,
+    settled,
+    problem,
+    end() {
+      clearTimeout(nextCheck);
+      client.off('close', disconnected);
+    },
+  };
+}
+
+/** Connects to Redis. */
+export function connectRedis(url: string, log: Logger) {
+  const client = new Redis(url, clientOptions);
+  const { checks, failed, settled, problem, end } = watchAvailability(client, log);
+
+  return {
     /** Registers a check that must pass before Redis counts as up. */
     addCheck(run: () => Promise<unknown>) {
       checks.push(run);
@@ -126,8 +145,8 @@ export function connectRedis(url: string, log: Logger) {
     problem,
 
     close() {
-      clearTimeout(nextCheck);
-      client.off('close', disconnected).disconnect();
+      end();
+      client.disconnect();
     },
   };
 }

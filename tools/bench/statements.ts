@@ -65,13 +65,8 @@ const hundredPositions = `(
 /** Returns the statement of the page behind a cursor. */
 export const pageAfter = (cursor: string) => page({ cursor }, /^sounds_list$/);
 
-/**
- * Returns the statements behind the endpoints.
- * @param cursor `created_at` of a sound far into the list
- * @param sound id of a sound
- * @param player id of the account that plays it
- */
-export const statements = (cursor: string, sound: string, player = collectorId): Statement[] => [
+/** Returns the first page of the list, then one behind a cursor, and pages of a category and of featured sounds. */
+const pagesInListOrder = (cursor: string): Statement[] => [
   page({}, /^sounds_list$/),
   pageAfter(cursor),
   page(withChildren, /^sounds_category$/),
@@ -79,12 +74,20 @@ export const statements = (cursor: string, sound: string, player = collectorId):
   page({ featured: 'true' }, /^sounds_featured$/),
   page({ featured: 'true', ...withChildren }, /^sounds_category_featured$|^sounds_featured$/),
   page({ featured: 'false' }, /^sounds_featured$/),
+];
+
+/** Pages with a part of a title. */
+const titleSearches: Statement[] = [
   ...['rain', 'bowl in c3', 'café', 'cafe', 'kyōto', 'midnight heartbeat near', 'owl at 432'].map(search),
   page({ search: 'xylophone' }, /^sounds_title$/),
   ...['a', 'ra', 'zz', 'ж'].map(search),
   page({ search: 'zz', featured: 'false' }, /^sounds_(featured|title)$/),
   page({ search: 'rain', category }, /^sounds_category$|^sounds_title$/),
   page({ search: 'zz', category }, /^sounds_category$|^sounds_title$/),
+];
+
+/** Pages in other orders, and by tag or duration. */
+const otherPages: Statement[] = [
   page({ sort: 'newest' }, /^sounds_newest$/),
   page({ sort: 'title' }, /^sounds_by_title$/),
   page({ sort: 'popular' }, /^popularity_order$/),
@@ -93,6 +96,10 @@ export const statements = (cursor: string, sound: string, player = collectorId):
   page({ tag: ['rain', 'loop'], sort: 'title' }, /^sounds_(by_title|tags)$/),
   page({ tag: ['nothing'] }, /^sounds_tags$/),
   page({ min_duration: '3590' }, /^sounds_(list|duration)$/),
+];
+
+/** Pages with words. */
+const wordSearches: Statement[] = [
   ...[
     'rain',
     'deep rain by the lake',
@@ -117,6 +124,10 @@ export const statements = (cursor: string, sound: string, player = collectorId):
   page({ q: 'rain', ...withChildren }, /^sounds_(words|list|category)$/),
   page({ q: 'in', search: 'zz' }, /^sounds_(words|list)$/),
   page({ q: 'at without on', search: 'in the' }, /^sounds_(words|title)$/),
+];
+
+/** Returns the statements of the other endpoints. */
+const calls = (sound: string, player: string): Statement[] => [
   call('GET /sounds?ids=…', service, `list_sounds('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
   call('POST /sounds/files', user, `list_sound_files('{"ids": ["${sound}"]}')`, /^sounds_pkey$/),
   call('GET /catalogue/changes', service, 'list_catalogue_changes()', /^catalogue_changes_number_key$/, 50),
@@ -150,6 +161,20 @@ export const statements = (cursor: string, sound: string, player = collectorId):
     'checks the account, and writes the record with its rules',
   ]),
   call('last seen, after a response', user, 'touch_last_seen()', /^customers_pkey$/),
+];
+
+/**
+ * Returns the statements behind the endpoints.
+ * @param cursor `created_at` of a sound far into the list
+ * @param sound id of a sound
+ * @param player id of the account that plays it
+ */
+export const statements = (cursor: string, sound: string, player = collectorId): Statement[] => [
+  ...pagesInListOrder(cursor),
+  ...titleSearches,
+  ...otherPages,
+  ...wordSearches,
+  ...calls(sound, player),
 ];
 
 /** Tables that a statement may read as a whole, because they are small or a request needs all of their rows. */

@@ -25,6 +25,34 @@ const settleMs = 100;
 // Ignores temporary files of editors and git.
 const sourceFile = /^\w.*\.ts$/;
 
+/** Starts the process of the gateway, whose output is printed. */
+function spawnGateway(env: NodeJS.ProcessEnv, output: NodeJS.WritableStream): SupervisedChild {
+  const child = spawnSupervised(process.execPath, ['tools/dev/server.ts'], 'TERM', { cwd: root, env, stdout: 'pipe' });
+  child.process.stdout?.pipe(output, { end: false });
+  const { stderr } = child.process;
+  if (stderr) createInterface({ input: stderr }).on('line', (line) => console.error(line));
+  return child;
+}
+
+/**
+ * Reports changes of the source, once for several at the same time.
+ * @param changed receives the name of the file that changed last
+ * @returns a function that stops it
+ */
+function watchSource(changed: (file: string) => void): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch(`${root}src`, { ignoreInitial: true }).on('all', (_event, path) => {
+    const file = basename(path);
+    if (!sourceFile.test(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => changed(file), settleMs);
+  });
+  return async () => {
+    await watcher.close();
+    clearTimeout(timer);
+  };
+}
+
 /**
  * Starts the gateway, and restarts it on each change of its source, even if it has ended because of a syntax error.
  * @param env its whole environment, with PORT
@@ -35,18 +63,10 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
   let wasReady = false;
   let running: SupervisedChild | undefined = start();
   let restarting = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
 
   function start(): SupervisedChild {
     ended = false;
-    const child = spawnSupervised(process.execPath, ['tools/dev/server.ts'], 'TERM', {
-      cwd: root,
-      env,
-      stdout: 'pipe',
-    });
-    child.process.stdout?.pipe(output, { end: false });
-    const { stderr } = child.process;
-    if (stderr) createInterface({ input: stderr }).on('line', (line) => console.error(line));
+    const child = spawnGateway(env, output);
     // Waits for `close` instead of `exit`, so that its last output is printed.
     child.process.once('close', () => {
       if (child !== running) return;
@@ -62,17 +82,12 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
     await child?.stop();
   }
 
-  const watcher = watch(`${root}src`, { ignoreInitial: true }).on('all', (_event, path) => {
-    const file = basename(path);
-    if (!sourceFile.test(file)) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      restarting = restarting.then(async () => {
-        log(`${file} changed: restarting the gateway`);
-        await stop();
-        running = start();
-      });
-    }, settleMs);
+  const stopWatching = watchSource((file) => {
+    restarting = restarting.then(async () => {
+      log(`${file} changed: restarting the gateway`);
+      await stop();
+      running = start();
+    });
   });
 
   return {
@@ -84,8 +99,7 @@ export function startGateway(env: NodeJS.ProcessEnv, log: (line: string) => void
       wasReady = true;
     },
     async stop() {
-      await watcher.close();
-      clearTimeout(timer);
+      await stopWatching();
       await restarting;
       await stop();
     },

@@ -11,20 +11,12 @@ interface Job {
   username: string;
 }
 
-/**
- * Runs the jobs of `cron.job` as pg_cron does: in UTC, as the user who scheduled them, one run of a job at a time.
- * @param databaseUrl database that `prepareDatabase` has prepared
- * @param log receives a line about each job that cannot run
- * @returns a function that ends the schedule and the running jobs
- */
-export async function startCron(databaseUrl: string, log: (line: string) => void): Promise<() => Promise<void>> {
-  const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
+/** Creates the runs of jobs, each of which `cron.job_run_details` records as pg_cron does. */
+function createRuns(sql: postgres.Sql, databaseUrl: string) {
   const connections = new Set<postgres.Sql>();
-  const runs = new Set<Promise<void>>();
-  /** Timers by the JSON of their job, so that a changed job gets a new timer. */
-  const timers = new Map<string, Cron>();
+  const running = new Set<Promise<void>>();
 
-  async function run({ jobid, database, username, command }: Job): Promise<void> {
+  async function execute({ jobid, database, username, command }: Job): Promise<void> {
     const [started] = await sql`
       insert into cron.job_run_details (jobid, database, username, command, status)
       values (${jobid}, ${database}, ${username}, ${command}, 'connecting') returning runid`;
@@ -48,12 +40,36 @@ export async function startCron(databaseUrl: string, log: (line: string) => void
     }
   }
 
+  return {
+    /** Runs a job. @throws an Error if the run cannot be recorded */
+    run(job: Job): Promise<void> {
+      const run = execute(job).finally(() => running.delete(run));
+      running.add(run);
+      return run;
+    },
+
+    /** Ends the running jobs. */
+    async end(): Promise<void> {
+      await Promise.all([...connections].map((connection) => connection.end({ timeout: 0 })));
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/**
+ * Runs the jobs of `cron.job` as pg_cron does: in UTC, as the user who scheduled them, one run of a job at a time.
+ * @param databaseUrl database that `prepareDatabase` has prepared
+ * @param log receives a line about each job that cannot run
+ * @returns a function that ends the schedule and the running jobs
+ */
+export async function startCron(databaseUrl: string, log: (line: string) => void): Promise<() => Promise<void>> {
+  const sql = postgres(as(superuserName, databaseUrl), { max: 1, onnotice() {} });
+  const runs = createRuns(sql, databaseUrl);
+  /** Timers by the JSON of their job, so that a changed job gets a new timer. */
+  const timers = new Map<string, Cron>();
+
   const start = (job: Job) =>
-    timerOf(job.schedule, () => {
-      const running = run(job).catch((error) => log(`Job ${job.jobid} did not run: ${error.message}`));
-      runs.add(running);
-      return running.finally(() => runs.delete(running));
-    });
+    timerOf(job.schedule, () => runs.run(job).catch((error) => log(`Job ${job.jobid} did not run: ${error.message}`)));
 
   async function load(): Promise<void> {
     const jobs = await sql<Job[]>`select jobid, schedule, command, database, username from cron.job where active`;
@@ -73,8 +89,7 @@ export async function startCron(databaseUrl: string, log: (line: string) => void
   await sql.listen('cron', reload, reload);
   return async () => {
     for (const timer of timers.values()) timer.stop();
-    await Promise.all([...connections].map((connection) => connection.end({ timeout: 0 })));
-    await Promise.all(runs);
+    await runs.end();
     await sql.end();
   };
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { jwtVerify } from 'jose';
@@ -9,6 +9,8 @@ import { makeIdToken } from './identity-provider.ts';
 /** Longest lifetime of a client secret that Apple accepts, in seconds. */
 const secretMaxSeconds = 15_777_000;
 
+type Form = Record<string, string>;
+
 interface Answer {
   status: number;
   body?: object;
@@ -16,20 +18,14 @@ interface Answer {
 
 const fault = (error: string): Answer => ({ status: 400, body: { error } });
 
-/**
- * Starts an emulator of https://appleid.apple.com on a free port of 127.0.0.1, with a separate team. It exchanges codes
- * at `/auth/token`, and revokes tokens at `/auth/revoke`. The code `dev-ada@example.com` belongs to the user whose ID
- * tokens have this address. It is valid once; `dev-ada@example.com#2` is another code of this user.
- */
-export async function startSmallApple() {
+/** Creates an emulator of Apple with a separate team. It exchanges codes at `/auth/token` and revokes tokens at `/auth/revoke`. */
+function createApple() {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const team = { teamId: 'TEAM567890', keyId: 'KEY4567890', clientIds: ['com.example.sounds', 'com.example.web'] };
   const usedCodes = new Set<string>();
   const tokens = new Set<string>();
-  /** Requests so far, with their form. */
-  const requests: { path: string; form: Record<string, string> }[] = [];
 
-  async function isClient({ client_id = '', client_secret = '' }: Record<string, string>): Promise<boolean> {
+  async function isClient({ client_id = '', client_secret = '' }: Form): Promise<boolean> {
     const rules = {
       algorithms: ['ES256'],
       issuer: team.teamId,
@@ -42,7 +38,7 @@ export async function startSmallApple() {
     return verified.protectedHeader.kid === team.keyId && exp - iat <= secretMaxSeconds;
   }
 
-  async function exchange({ code = '', client_id }: Record<string, string>): Promise<Answer> {
+  async function exchange({ code = '', client_id }: Form): Promise<Answer> {
     const [, email] = /^dev-([^#]+)/.exec(code) ?? [];
     if (email === undefined || usedCodes.has(code)) return fault('invalid_grant');
     usedCodes.add(code);
@@ -53,7 +49,7 @@ export async function startSmallApple() {
     return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: 3600, refresh_token, id_token } };
   }
 
-  async function answerTo(path: string | undefined, form: Record<string, string>): Promise<Answer> {
+  async function answerTo(path: string, form: Form): Promise<Answer> {
     if (!(await isClient(form))) return fault('invalid_client');
     if (path === '/auth/token') return exchange(form);
     if (path !== '/auth/revoke') return { status: 404 };
@@ -61,27 +57,40 @@ export async function startSmallApple() {
     return { status: 200 }; // also for an unknown token
   }
 
-  async function answer(req: IncomingMessage): Promise<Answer> {
-    const form = Object.fromEntries(new URLSearchParams(await text(req)));
-    requests.push({ path: req.url ?? '', form });
-    return answerTo(req.url, form);
-  }
+  return {
+    answerTo,
+    team,
+    /** Key of the team as in its .p8 file. */
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey,
+    /** Refresh tokens that were issued and not revoked. */
+    tokens,
+  };
+}
+
+/**
+ * Starts an emulator of https://appleid.apple.com on a free port of 127.0.0.1, with a separate team. The code
+ * `dev-ada@example.com` belongs to the user whose ID tokens have this address. It is valid once;
+ * `dev-ada@example.com#2` is another code of this user.
+ */
+export async function startSmallApple() {
+  const { answerTo, ...apple } = createApple();
+  /** Requests so far, with their form. */
+  const requests: { path: string; form: Form }[] = [];
 
   const server = createServer(async (req, res) => {
-    const { status, body } = await answer(req);
+    const path = req.url ?? '';
+    const form = Object.fromEntries(new URLSearchParams(await text(req)));
+    requests.push({ path, form });
+    const { status, body } = await answerTo(path, form);
     res.writeHead(status, { 'Content-Type': 'application/json' }).end(body && JSON.stringify(body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   server.unref();
   return {
+    ...apple,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    team,
-    /** Key of the team as in its .p8 file. */
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    publicKey,
     requests,
-    /** Refresh tokens that were issued and not revoked. */
-    tokens,
     close: () => void server.close().closeAllConnections(),
   };
 }

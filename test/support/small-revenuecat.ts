@@ -28,17 +28,17 @@ const effectiveEnd = ({ endsAt, graceEndsAt }: Purchase) =>
 
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
-/**
- * Creates an emulator of RevenueCat that keeps purchases, and answers requests as the real API does.
- * - `GET /v1/subscribers/{id}` returns each entitlement that the customer ever had, with the dates of the purchase that
- *   ends last. It creates unknown customers (201).
- * - `GET /v2/projects/{project}/customers/{id}/active_entitlements` returns the ids of active entitlements, or 404.
- * @param clock returns the time of RevenueCat in ms
- */
-export function createSmallRevenueCat(clock: () => number = Date.now) {
+/** Returns the purchase of this entitlement that ends last. */
+const lastPurchase = ({ purchases }: Customer, entitlement: Entitlement) =>
+  purchases
+    .filter((purchase) => purchase.entitlement === entitlement)
+    .toSorted((one, other) => effectiveEnd(other) - effectiveEnd(one))[0];
+
+const json = (status: number, body: object) => Response.json(body, { status });
+
+/** Creates the customers, each of whom is made when an unknown id is used. */
+function createCustomers(clock: () => number) {
   const customers = new Map<string, Customer>();
-  /** Ids that a request of version 1 has made. */
-  const made: string[] = [];
 
   function customerOf(id: string): Customer {
     const known = customers.get(id);
@@ -55,27 +55,58 @@ export function createSmallRevenueCat(clock: () => number = Date.now) {
     customers.set(other, customer);
   }
 
-  /** Returns the purchase of this entitlement that ends last. */
-  const best = ({ purchases }: Customer, entitlement: Entitlement) =>
-    purchases
-      .filter((purchase) => purchase.entitlement === entitlement)
-      .toSorted((one, other) => effectiveEnd(other) - effectiveEnd(one))[0];
-
   /** Returns when premium ends or ended for this id, in ms. Infinity: for life. Null: it never had any. */
   const endOf = (id: string) => {
-    const found = best(customerOf(id), 'premium');
+    const found = lastPurchase(customerOf(id), 'premium');
     return found ? effectiveEnd(found) : null;
   };
 
-  const json = (status: number, body: object) => Response.json(body, { status });
+  /** Adds a purchase. Returns it. */
+  function buy(id: string, given: Partial<Purchase> = {}): Purchase {
+    const purchase: Purchase = {
+      product: 'com.example.premium.monthly',
+      entitlement: 'premium',
+      purchasedAt: clock(),
+      endsAt: null,
+      graceEndsAt: null,
+      ...given,
+    };
+    customerOf(id).purchases.push(purchase);
+    return purchase;
+  }
+
+  /** Ends a purchase by a refund: one for life is gone, a subscription ends now. */
+  function refund(id: string, purchase: Purchase) {
+    const customer = customerOf(id);
+    if (purchase.endsAt === null) customer.purchases = customer.purchases.filter((other) => other !== purchase);
+    else Object.assign(purchase, { endsAt: Math.min(purchase.endsAt, clock()), graceEndsAt: null });
+  }
+
+  return {
+    find: (id: string) => customers.get(id),
+    customerOf,
+    alias,
+    endOf,
+    buy,
+    refund,
+    purchasesOf: (id: string) => customerOf(id).purchases,
+  };
+}
+
+type Customers = ReturnType<typeof createCustomers>;
+
+/** Creates the API that the Edge Function asks. */
+function createApi({ find, customerOf }: Customers, clock: () => number) {
+  /** Ids that a request of version 1 has made. */
+  const made: string[] = [];
 
   function subscriberOf(id: string) {
-    const isKnown = customers.has(id);
+    const isKnown = find(id) !== undefined;
     if (!isKnown) made.push(id);
     const customer = customerOf(id);
     const entitlements: Record<string, object> = {};
     for (const name of Object.keys(entitlementIds) as Entitlement[]) {
-      const found = best(customer, name);
+      const found = lastPurchase(customer, name);
       if (!found) continue;
       entitlements[name] = {
         expires_date: iso(found.endsAt),
@@ -94,10 +125,10 @@ export function createSmallRevenueCat(clock: () => number = Date.now) {
   }
 
   function activeEntitlementsOf(id: string, url: URL) {
-    const customer = customers.get(id);
+    const customer = find(id);
     if (!customer) return json(404, { object: 'error', type: 'resource_missing', retryable: false });
     const items = (Object.keys(entitlementIds) as Entitlement[]).flatMap((name) => {
-      const found = best(customer, name);
+      const found = lastPurchase(customer, name);
       if (!found || effectiveEnd(found) <= clock()) return [];
       const expires_at = found.endsAt === null ? null : effectiveEnd(found);
       return [{ object: 'customer.active_entitlement', entitlement_id: entitlementIds[name], expires_at }];
@@ -118,6 +149,11 @@ export function createSmallRevenueCat(clock: () => number = Date.now) {
     return json(404, { code: 7117 });
   }
 
+  return { made, answer };
+}
+
+/** Creates the events that the webhook sends. */
+function createEvents({ customerOf }: Customers, clock: () => number) {
   /** Returns an event with the documented fields, as the webhook sends it now. */
   function eventOf(id: string, type: string, purchase: Purchase | null = null, more: object = {}) {
     const { ids } = customerOf(id);
@@ -141,27 +177,6 @@ export function createSmallRevenueCat(clock: () => number = Date.now) {
     };
   }
 
-  /** Adds a purchase. Returns it. */
-  function buy(id: string, given: Partial<Purchase> = {}): Purchase {
-    const purchase: Purchase = {
-      product: 'com.example.premium.monthly',
-      entitlement: 'premium',
-      purchasedAt: clock(),
-      endsAt: null,
-      graceEndsAt: null,
-      ...given,
-    };
-    customerOf(id).purchases.push(purchase);
-    return purchase;
-  }
-
-  /** Ends a purchase by a refund: one for life is gone, a subscription ends now. */
-  function refund(id: string, purchase: Purchase) {
-    const customer = customerOf(id);
-    if (purchase.endsAt === null) customer.purchases = customer.purchases.filter((other) => other !== purchase);
-    else Object.assign(purchase, { endsAt: Math.min(purchase.endsAt, clock()), graceEndsAt: null });
-  }
-
   /** Moves all purchases to another customer. Returns the event, which names no single customer. */
   function transfer(from: string, to: string) {
     const source = customerOf(from);
@@ -172,16 +187,27 @@ export function createSmallRevenueCat(clock: () => number = Date.now) {
     return { id, type: 'TRANSFER', app_id, store, event_timestamp_ms, ...moved };
   }
 
+  return { eventOf, transfer };
+}
+
+/**
+ * Creates an emulator of RevenueCat that keeps purchases, and answers requests as the real API does.
+ * - `GET /v1/subscribers/{id}` returns each entitlement that the customer ever had, with the dates of the purchase that
+ *   ends last. It creates unknown customers (201).
+ * - `GET /v2/projects/{project}/customers/{id}/active_entitlements` returns the ids of active entitlements, or 404.
+ * @param clock returns the time of RevenueCat in ms
+ */
+export function createSmallRevenueCat(clock: () => number = Date.now) {
+  const customers = createCustomers(clock);
+  const { alias, endOf, buy, refund, purchasesOf } = customers;
   return {
-    made,
     alias,
     endOf,
-    answer,
-    eventOf,
     buy,
     refund,
-    transfer,
-    purchasesOf: (id: string) => customerOf(id).purchases,
+    purchasesOf,
+    ...createApi(customers, clock),
+    ...createEvents(customers, clock),
   };
 }
 

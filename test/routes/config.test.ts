@@ -35,8 +35,9 @@ describe('GET /config', () => {
     const external = { email: true, google: true, apple: true, anonymous_users: false };
     const settings = { disable_signup: false, mailer_autoconfirm: true, external };
     const ofOperator: Record<string, unknown> = {};
+    const allowed = { guests: true };
     const answering: RequestListener = ({ url }, res) => {
-      const answer = url === '/auth/v1/settings' ? settings : { settings: ofOperator, guests: true };
+      const answer = url === '/auth/v1/settings' ? settings : { settings: ofOperator, ...allowed };
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
     };
     const outages: RequestListener[] = [
@@ -90,6 +91,9 @@ describe('GET /config', () => {
         ahead += 3_600_000;
         await expect.poll(signUp).toBe(false);
         expect(await data()).toMatchObject({ guests: true });
+        allowed.guests = false;
+        ahead += 3_600_000;
+        await expect.poll(async () => (await data()).guests).toBe(false);
       },
       { IMAGE_TRANSFORMATIONS: 'true', ID_TOKEN_PROVIDERS: 'apple' },
     );

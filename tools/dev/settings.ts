@@ -47,8 +47,8 @@ const usage = `Usage: npm run dev -- [--fresh] [--empty] [--confirm-email] [--gu
   --empty           omits the samples, so that you can try an import. If the catalogue has samples, add --fresh
   --confirm-email   requires new accounts to confirm their address with a mailed code
   --guests          lets people listen before they have an account
-    --host ADDRESS    lets phones in the same network play files: signs and serves URLs at this IPv4 address of your
-                      machine, such as 192.168.1.20; "auto" finds the address`;
+  --host ADDRESS    lets phones in the same network play files: signs and serves URLs at this IPv4 address of your
+                    machine, such as 192.168.1.20; "auto" finds the address`;
 
 const optionTypes = {
   fresh: { type: 'boolean', default: false },

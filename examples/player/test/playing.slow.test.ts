@@ -10,7 +10,7 @@ const noteAudio = `{
   AudioContext.prototype.createGain = function () { return (globalThis.amplifier = createGain.call(this)); };
 }`;
 
-test('the last clicked sound plays, is counted once, pauses at another click, and leaves the history', async ({
+test('plays, counts once, pauses and forgets the sound that was clicked last', async ({
   site,
   visit,
 }) => {

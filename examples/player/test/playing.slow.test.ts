@@ -10,10 +10,7 @@ const noteAudio = `{
   AudioContext.prototype.createGain = function () { return (globalThis.amplifier = createGain.call(this)); };
 }`;
 
-test('plays, counts once, pauses and forgets the sound that was clicked last', async ({
-  site,
-  visit,
-}) => {
+test('the sound that was clicked last plays, counts once, pauses and leaves the history', async ({ site, visit }) => {
   await visit('desk', async (page) => {
     const plays = async () => (await site.sql`select sum(plays)::int from public.play_counts`)[0]?.['sum'] ?? 0;
     const before = await plays();

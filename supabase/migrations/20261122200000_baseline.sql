@@ -533,80 +533,6 @@ create trigger customers_keep_mirrored before update of email, provider, source,
     is distinct from (new.email, new.provider, new.source, new.is_guest))
   execute function private.keep_mirrored();
 
-create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
-begin
-  -- Auth replaces addresses by hashes when it soft-deletes an account.
-  if to_jsonb(new) ->> 'deleted_at' is null then
-    raise exception '%', tg_argv[0] using errcode = 'feature_not_supported';
-  end if;
-  return new;
-end
-$$;
-comment on function private.refuse_at_auth is 'Rejects a call of Auth with the message in its argument.';
-
-create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
-  execute function private.refuse_at_auth('The service does not support second factors.');
-do $$
-begin
-  if to_regclass('auth.webauthn_credentials') is not null then
-    create trigger sounds_service_refuse_passkey before insert on auth.webauthn_credentials for each row
-      execute function private.refuse_at_auth('The service does not support passkeys.');
-  end if;
-end
-$$;
-create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
-  when (to_jsonb(new) ->> 'oauth_client_id' is not null)
-  execute function private.refuse_at_auth('The service does not open sessions for other apps.');
-create trigger sounds_service_refuse_provider before insert on auth.identities for each row
-  when (new.provider = 'web3' or new.provider like 'sso:%')
-  execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
-create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users
-  for each row
-  when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
-    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
-    -- Auth writes a new number to phone at once if it does not confirm phones.
-    or coalesce(new.phone, '') not in ('', coalesce(old.phone, '')))
-  execute function private.refuse_at_auth(
-    'Users cannot change their e-mail address or phone number. Ask an administrator.');
-create trigger sounds_service_refuse_phone before insert on auth.users for each row
-  when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
-  execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
-
-create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
-declare
-  given_address constant text := lower(new.identity_data ->> 'email');
-begin
-  if not exists (select from auth.users where id = new.user_id and lower(email) = given_address) then
-    new.identity_data := new.identity_data - 'email';
-  end if;
-  return new;
-end
-$$;
-create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
-  when (new.provider <> 'email' and new.identity_data ? 'email'
-    and new.identity_data ->> 'email_verified' is distinct from 'true')
-  execute function private.withhold_address();
-
-create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
-declare
-  is_confirmed constant boolean := exists (
-    select from auth.users where id = new.user_id and email_confirmed_at is not null);
-  own_addresses constant text[] := array(
-    select lower(email) from auth.users where id = new.user_id
-    union all
-    select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id);
-  has_own_address constant boolean := new.identity_data ->> 'email_verified' = 'true'
-    and lower(new.identity_data ->> 'email') = any (own_addresses);
-begin
-  if is_confirmed and has_own_address is not true then
-    raise exception 'Users cannot link identities to their accounts.' using errcode = 'feature_not_supported';
-  end if;
-  return new;
-end
-$$;
-create trigger sounds_service_refuse_link before insert on auth.identities for each row
-  when (new.provider not in ('email', 'phone')) execute function private.refuse_link();
-
 create function private.note_new_account() returns trigger language plpgsql set search_path = '' as $$
 declare
   noted_before constant text := current_setting('sounds_service.new_accounts', true);
@@ -697,6 +623,82 @@ create trigger sounds_service_reset_unverified_credentials before update of emai
   for each row when (old.email_confirmed_at is null and new.email_confirmed_at is not null)
   execute function private.reset_unverified_credentials();
 
+-- supabase/schemas/21_auth_guards.sql
+
+create function private.refuse_at_auth() returns trigger language plpgsql set search_path = '' as $$
+begin
+  -- Auth replaces addresses by hashes when it soft-deletes an account.
+  if to_jsonb(new) ->> 'deleted_at' is null then
+    raise exception '%', tg_argv[0] using errcode = 'feature_not_supported';
+  end if;
+  return new;
+end
+$$;
+comment on function private.refuse_at_auth is 'Rejects a call of Auth with the message in its argument.';
+
+create trigger sounds_service_refuse_factor before insert on auth.mfa_factors for each row
+  execute function private.refuse_at_auth('The service does not support second factors.');
+do $$
+begin
+  if to_regclass('auth.webauthn_credentials') is not null then
+    create trigger sounds_service_refuse_passkey before insert on auth.webauthn_credentials for each row
+      execute function private.refuse_at_auth('The service does not support passkeys.');
+  end if;
+end
+$$;
+create trigger sounds_service_refuse_third_party after insert on auth.sessions for each row
+  when (to_jsonb(new) ->> 'oauth_client_id' is not null)
+  execute function private.refuse_at_auth('The service does not open sessions for other apps.');
+create trigger sounds_service_refuse_provider before insert on auth.identities for each row
+  when (new.provider = 'web3' or new.provider like 'sso:%')
+  execute function private.refuse_at_auth('The service does not support wallets and single sign-on.');
+create trigger sounds_service_refuse_change before update of email_change, phone_change, phone on auth.users
+  for each row
+  when (coalesce(new.email_change, '') not in ('', coalesce(old.email_change, ''))
+    or coalesce(new.phone_change, '') not in ('', coalesce(old.phone_change, ''))
+    -- Auth writes a new number to phone at once if it does not confirm phones.
+    or coalesce(new.phone, '') not in ('', coalesce(old.phone, '')))
+  execute function private.refuse_at_auth(
+    'Users cannot change their e-mail address or phone number. Ask an administrator.');
+create trigger sounds_service_refuse_phone before insert on auth.users for each row
+  when (coalesce(new.phone, '') <> '' and coalesce(new.email, '') = '')
+  execute function private.refuse_at_auth('The service does not support accounts without an e-mail address.');
+
+create function private.withhold_address() returns trigger language plpgsql security definer set search_path = '' as $$
+declare
+  given_address constant text := lower(new.identity_data ->> 'email');
+begin
+  if not exists (select from auth.users where id = new.user_id and lower(email) = given_address) then
+    new.identity_data := new.identity_data - 'email';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_withhold_address before insert or update of identity_data on auth.identities for each row
+  when (new.provider <> 'email' and new.identity_data ? 'email'
+    and new.identity_data ->> 'email_verified' is distinct from 'true')
+  execute function private.withhold_address();
+
+create function private.refuse_link() returns trigger language plpgsql security definer set search_path = '' as $$
+declare
+  is_confirmed constant boolean := exists (
+    select from auth.users where id = new.user_id and email_confirmed_at is not null);
+  own_addresses constant text[] := array(
+    select lower(email) from auth.users where id = new.user_id
+    union all
+    select lower(identity_data ->> 'email') from auth.identities where user_id = new.user_id);
+  has_own_address constant boolean := new.identity_data ->> 'email_verified' = 'true'
+    and lower(new.identity_data ->> 'email') = any (own_addresses);
+begin
+  if is_confirmed and has_own_address is not true then
+    raise exception 'Users cannot link identities to their accounts.' using errcode = 'feature_not_supported';
+  end if;
+  return new;
+end
+$$;
+create trigger sounds_service_refuse_link before insert on auth.identities for each row
+  when (new.provider not in ('email', 'phone')) execute function private.refuse_link();
+
 create function private.limit_metadata() returns trigger language plpgsql set search_path = '' as $$
 declare
   given constant jsonb := case jsonb_typeof(new.raw_user_meta_data)
@@ -715,6 +717,8 @@ $$;
 create trigger sounds_service_limit_metadata before insert or update of raw_user_meta_data on auth.users for each row
   when (octet_length(regexp_replace(new.raw_user_meta_data::text, '[<>&]', '123456', 'g')) > 3000)
   execute function private.limit_metadata();
+
+-- supabase/schemas/21_bans.sql
 
 create table private.suspended_bans (
   customer_id uuid primary key references public.customers (id) on delete cascade,
@@ -756,6 +760,8 @@ create trigger sounds_service_suspend_ban before update of banned_until on auth.
   when (old.banned_until is distinct from new.banned_until
     and new.banned_until is distinct from timestamptz '9999-12-31 00:00:00+00')
   execute function private.suspend_ban();
+
+-- supabase/schemas/21_deleted_accounts.sql
 
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
@@ -2154,6 +2160,10 @@ end
 $$;
 comment on function private.add_to_counts is 'Adds plays of one day to the counts of a sound. Returns the new count.';
 
+grant execute on function private.count_play, public.count_play to service_role;
+
+-- supabase/schemas/50_plays_sent_later.sql
+
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
@@ -2297,7 +2307,6 @@ comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
   '"by_key" is true for requests with an API key.';
 
-grant execute on function private.count_play, public.count_play to service_role;
 grant execute on function private.count_plays, public.count_plays to service_role;
 
 -- supabase/schemas/51_history.sql
@@ -2698,7 +2707,7 @@ $$;
 comment on function private.corrected_text is
   'Returns the text of a search, in which the most similar words replace those that the catalogue does not have.';
 
--- supabase/schemas/53_search.sql
+-- supabase/schemas/53_ranking.sql
 
 create function private.word_query(word private.search_word, marks text[], with_beginnings boolean) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -2930,6 +2939,8 @@ begin
 end
 $$;
 comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
+
+-- supabase/schemas/53_search.sql
 
 create function private.sounds_as_typed(query private.sound_query, words private.search_word[], typed text)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -4176,27 +4187,37 @@ end
 $$;
 comment on function private.write_back is 'Gives a row the values that it had before an edit.';
 
-create function private.undo_edit(edit private.edits) returns text language plpgsql volatile set search_path = '' as $$
+create type private.undone_edit as (edit private.edits, outcome text, is_rejected boolean);
+comment on type private.undone_edit is
+  'An edit, what its undo did in words, and whether a constraint has rejected the values before it.';
+
+create function private.undo_edit(edit private.edits) returns private.undone_edit
+language plpgsql volatile set search_path = '' as $$
 declare
   stored constant jsonb := private.stored_row(edit.table_name, edit.key);
+  undone private.undone_edit;
 begin
+  undone.edit := edit;
+  undone.is_rejected := false;
   if private.is_undone(edit, stored) then
-    return 'restored';
+    undone.outcome := 'restored';
   elsif stored is null and edit.table_name <> 'home_section_sounds' then
-    return 'deleted for good: left alone';
+    undone.outcome := 'deleted for good: left alone';
   elsif not private.is_as_left(edit, stored) then
-    return 'changed again: left alone';
+    undone.outcome := 'changed again: left alone';
+  else
+    perform private.write_back(edit);
+    undone.outcome := 'restored';
   end if;
-  perform private.write_back(edit);
-  return 'restored';
+  return undone;
 exception
   when integrity_constraint_violation then
-    return 'left alone: ' || sqlerrm;
+    undone.outcome := 'left alone: ' || sqlerrm;
+    undone.is_rejected := true;
+    return undone;
 end
 $$;
-comment on function private.undo_edit is 'Takes back an edit of one row, and returns the outcome in words.';
-
-create type private.undone_edit as (edit private.edits, outcome text);
+comment on function private.undo_edit is 'Takes back an edit of one row.';
 
 create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
@@ -4206,14 +4227,15 @@ declare
 begin
   set constraints public.position_is_taken_once_in_its_section deferred;
   foreach edit in array edits loop
-    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+    undone := undone || private.undo_edit(edit);
   end loop;
   set constraints public.position_is_taken_once_in_its_section immediate;
   return undone;
 exception
   when unique_violation then
     return array(
-      select (place, 'another sound has its position: left alone')::private.undone_edit from unnest(edits) as place
+      select (place, 'another sound has its position: left alone', false)::private.undone_edit
+      from unnest(edits) as place
     );
 end
 $$;
@@ -4228,12 +4250,11 @@ begin
   for edit in
     select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
   loop
-    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+    undone := undone || private.undo_edit(edit);
   end loop;
   undone := array(
-    select (tried.edit, private.undo_edit(tried.edit))::private.undone_edit from unnest(undone) as tried
-    where outcome like 'left alone: %'
-    union all select tried from unnest(undone) as tried where outcome not like 'left alone: %'
+    select private.undo_edit(tried.edit) from unnest(undone) as tried where is_rejected
+    union all select tried from unnest(undone) as tried where not is_rejected
   );
   for places in
     select array_agg(edits order by id desc) from private.edits
@@ -4752,137 +4773,102 @@ comment on column admin.api_keys.state is
 comment on column admin.api_keys.scope is 'What the key may do: all, read or catalogue.';
 comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
-create view admin.unused_files with (security_invoker = true) as
-  with used as (
-    select 'audio' as bucket, audio_path as path from public.sounds
-    union all
-    select 'covers', cover_image_path from public.sounds
-  ),
-  uploaded as (
-    select id, bucket_id, name, metadata, created_at,
-      case bucket_id when 'covers' then regexp_replace(name, '\.256\.webp$', '') else name end as path
-    from storage.objects
-    where bucket_id in ('audio', 'covers') and name !~ '(^|/)\.emptyFolderPlaceholder$'
-  )
-  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes,
-    created_at as uploaded_at, id
-  from uploaded
-  where not exists (select from used where bucket = bucket_id and used.path = uploaded.path)
-  order by bucket, name;
-comment on view admin.unused_files is
-  'Files that no sound uses, not even a hidden one or one in the trash, with their small versions. Delete them as in '
-  'docs/admin.md.';
+create function admin.time_zone(moment text) returns text language plpgsql immutable set search_path = '' as $$
+declare
+  words constant text[] := regexp_match(
+    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d:?\d\d)$');
+begin
+  if words is null then
+    raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
+      'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00',
+      moment;
+  end if;
+  return case words[1] when 'Z' then 'UTC' else words[1] end;
+end
+$$;
+comment on function admin.time_zone is
+  'Returns the zone of a moment that a person wrote: a name with a slash, UTC or an offset. Rejects others, because '
+  'abbreviations have several meanings (IST is the time of India, of Ireland and of Israel).';
 
+create function admin.moment(written text) returns timestamptz language plpgsql stable set search_path = '' as $$
+begin
+  perform admin.time_zone(written);
+  return written::timestamptz;
+end
+$$;
+comment on function admin.moment is
+  'Returns the moment that a person wrote, for example 2030-01-04 09:30 Europe/Berlin.';
 
-create view private.sound_problems with (security_invoker = true) as
-  select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
-    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
-      as how_to_mend
-  from public.sounds where is_active and audio_path is null
+create function private.local_time(moment timestamptz, zone text) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Converts an offset to an interval, because Postgres reads a zone such as '+01:00' with the opposite sign.
+  there constant timestamp := case
+    when zone ~ '^[+-]' then moment at time zone zone::interval else moment at time zone zone end;
+begin
+  return to_char(there, 'YYYY-MM-DD HH24:MI ') || zone;
+end
+$$;
 
-  union all select 'sound_without_duration', format('sound "%s"', title), id,
-    'Enter the length of its audio in seconds in duration_sec.'
-  from public.sounds where is_active and duration_sec is null
+create function private.require_found(is_found boolean, what text, name text) returns void
+language plpgsql immutable set search_path = '' as $$
+begin
+  if not is_found then
+    raise exception 'There is no %: "%". Correct it, and run this again.', what, name;
+  end if;
+end
+$$;
+comment on function private.require_found is 'Rejects a name, in a snippet, of which there is no row.';
 
-  union all select 'premium_file_is_public', format('sound "%s"', title), sound.id,
-    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.',
-      audio_path, bucket_id)
-  from public.sounds as sound
-    join storage.objects on objects.name = audio_path
-    join storage.buckets on buckets.id = bucket_id
-  where sound.is_premium and buckets.public
+create function admin.sounds_named(title text) returns setof public.sounds
+language plpgsql stable set search_path = '' as $$
+begin
+  return query select * from public.sounds where sounds.title = sounds_named.title and deleted_at is null;
+  perform private.require_found(found, 'sound with this title', title);
+end
+$$;
+comment on function admin.sounds_named is
+  'Returns the sounds with this title, without the trash. An unknown title is an error.';
 
-  union all select 'premium_file_is_free', format('sound "%s"', title), id,
-    format('A sound that is free has the same file, "%s". Set is_premium of both to the same value.', audio_path)
-  from public.sounds as sound
-  where is_active and is_premium
-    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path);
+create function admin.section_named(slug text) returns setof public.home_sections
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select * from public.home_sections where home_sections.slug = section_named.slug and deleted_at is null;
+  perform private.require_found(found, 'section of the home page with this slug', slug);
+end
+$$;
+comment on function admin.section_named is
+  'Returns the section with this slug, unless it is in the trash. An unknown slug is an error.';
 
-create view private.named_file with (security_invoker = true) as
-  select sound.id as sound_id, sound.title, named.*, object.id is not null as is_there,
-    object.metadata ->> 'mimetype' as stored_type
-  from public.sounds as sound
-    cross join lateral (values
-      ('audio', 'audio', 'audio_path', audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
-      ('cover', 'covers', 'cover_image_path', cover_image_path, 'image', '\.(avif|jpe?g|png|webp)$')
-    ) as named (what, bucket, column_name, path, kind, extensions)
-    left join storage.objects as object on object.bucket_id = bucket and object.name = path
-  where sound.is_active and path is not null;
-comment on view private.named_file is 'Files that active sounds name, with the type that Storage has for them.';
+create function admin.customer_named(email text) returns setof public.customers
+language plpgsql stable set search_path = '' as $$
+begin
+  return query select * from public.customers where lower(customers.email) = lower(customer_named.email);
+  perform private.require_found(found, 'customer with this e-mail address', email);
+end
+$$;
+comment on function admin.customer_named is 'Returns the customer with this address. An unknown address is an error.';
 
-create view private.file_problems with (security_invoker = true) as
-  select what || '_file_missing' as problem, format('sound "%s"', title) as concerns, sound_id as id,
-    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.',
-      bucket, path, column_name) as how_to_mend
-  from private.named_file where not is_there
+create function admin.give_premium(email text, moment text)
+returns table (customer text, until_in_utc text, until_there text) language plpgsql volatile set search_path = '' as $$
+declare
+  is_date constant boolean := coalesce(moment <> 'infinity', false);
+  until constant timestamptz := case when is_date then admin.moment(moment) else moment::timestamptz end;
+begin
+  return query
+    update public.customers as given set premium_given_until = until
+      from admin.customer_named(give_premium.email) as found
+      where given.id = found.id
+      returning given.email,
+        case when is_date then private.local_time(until, 'UTC') else coalesce(moment, 'no premium given') end,
+        case when is_date then private.local_time(until, admin.time_zone(moment)) end;
+end
+$$;
+comment on function admin.give_premium is
+  'Sets premium_given_until of the customer with this address: a moment, infinity, or null for none.';
 
-  union all select what || '_file_has_wrong_type', format('sound "%s"', title), sound_id,
-    format('The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and '
-      'enter its name in %s.', path, bucket, coalesce(stored_type, 'unknown'),
-      case what when 'audio' then 'a recording' else 'a picture' end, column_name)
-  from private.named_file
-  where is_there and (split_part(stored_type, '/', 1) is distinct from kind or path !~* extensions)
-
-  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
-    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
-  from storage.objects
-  where bucket_id in ('audio', 'covers') and not private.is_file_path(name)
-    and name !~ '(^|/)\.emptyFolderPlaceholder$'
-
-  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
-    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
-  from admin.unused_files where private.is_file_path(name);
-
-create view private.category_problems with (security_invoker = true) as
-  select 'active_category_under_inactive_parent' as problem, format('category "%s"', child.slug) as concerns, child.id,
-    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
-      as how_to_mend
-  from public.categories as child join public.categories as parent on parent.id = child.parent_id
-  where child.is_active and not parent.is_active
-
-  union all select 'category_without_sounds', format('category "%s"', slug), id,
-    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
-  from public.categories
-  where is_active and not exists (
-    select from public.sounds where is_active and category = any (private.category_family(slug, true)));
-
-create view private.section_problems with (security_invoker = true) as
-  with shown as (
-    select section.*, private.sounds_of_section(section) as sound_ids
-    from public.home_sections as section where is_active
-  )
-  select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end as problem,
-    format('home section "%s"', slug) as concerns, id,
-    case coalesce(rule_type, mode)
-      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
-      when 'category' then
-        format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
-      when 'featured' then 'Set is_featured of some active sounds to true, '
-      else 'Set is_active of some sounds to true, '
-    end || 'or set is_active of the section to false.' as how_to_mend
-  from shown where cardinality(sound_ids) = 0
-
-  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
-    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type '
-    'and rule_value to NULL.'
-  from public.home_sections as section
-  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
-
-  union all select 'home_page_is_premium', 'home page', null,
-    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
-  from shown join public.sounds on sounds.id = any (sound_ids) having bool_and(is_premium);
-
-create view admin.catalogue_problems with (security_invoker = true) as
-  select * from private.sound_problems
-  union all select * from private.file_problems
-  union all select * from private.category_problems
-  union all select * from private.section_problems
-  union all select * from private.trash_problems
-  order by problem, concerns, id;
-comment on view admin.catalogue_problems is
-  'Unused files, the trash, and problems that listeners notice, each with its fix. Of hidden sounds, only public '
-  'premium files.';
-comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
+-- supabase/schemas/70_home.sql
 
 create view admin.home_explained with (security_invoker = true) as
   with families as materialized (
@@ -5036,82 +5022,141 @@ $$;
 comment on function admin.arrange_section is
   'Replaces the sounds of a manual section by the sounds with these titles, in this order.';
 
-create function admin.time_zone(moment text) returns text language plpgsql immutable set search_path = '' as $$
-declare
-  words constant text[] := regexp_match(
-    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d:?\d\d)$');
-begin
-  if words is null then
-    raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
-      'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00',
-      moment;
-  end if;
-  return case words[1] when 'Z' then 'UTC' else words[1] end;
-end
-$$;
-comment on function admin.time_zone is
-  'Returns the zone of a moment that a person wrote: a name with a slash, UTC or an offset. Rejects others, because '
-  'abbreviations have several meanings (IST is the time of India, of Ireland and of Israel).';
+-- supabase/schemas/70_problems.sql
 
-create function admin.moment(written text) returns timestamptz language plpgsql stable set search_path = '' as $$
-begin
-  perform admin.time_zone(written);
-  return written::timestamptz;
-end
-$$;
-comment on function admin.moment is
-  'Returns the moment that a person wrote, for example 2030-01-04 09:30 Europe/Berlin.';
+create view admin.unused_files with (security_invoker = true) as
+  with used as (
+    select 'audio' as bucket, audio_path as path from public.sounds
+    union all
+    select 'covers', cover_image_path from public.sounds
+  ),
+  uploaded as (
+    select id, bucket_id, name, metadata, created_at,
+      case bucket_id when 'covers' then regexp_replace(name, '\.256\.webp$', '') else name end as path
+    from storage.objects
+    where bucket_id in ('audio', 'covers') and name !~ '(^|/)\.emptyFolderPlaceholder$'
+  )
+  select bucket_id as bucket, name, round((metadata ->> 'size')::numeric / (1024 * 1024), 1) as megabytes,
+    created_at as uploaded_at, id
+  from uploaded
+  where not exists (select from used where bucket = bucket_id and used.path = uploaded.path)
+  order by bucket, name;
+comment on view admin.unused_files is
+  'Files that no sound uses, not even a hidden one or one in the trash, with their small versions. Delete them as in '
+  'docs/admin.md.';
 
-create function private.local_time(moment timestamptz, zone text) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  -- Converts an offset to an interval, because Postgres reads a zone such as '+01:00' with the opposite sign.
-  there constant timestamp := case
-    when zone ~ '^[+-]' then moment at time zone zone::interval else moment at time zone zone end;
-begin
-  return to_char(there, 'YYYY-MM-DD HH24:MI ') || zone;
-end
-$$;
 
-create function private.require_found(is_found boolean, what text, name text) returns void
-language plpgsql immutable set search_path = '' as $$
-begin
-  if not is_found then
-    raise exception 'There is no %: "%". Correct it, and run this again.', what, name;
-  end if;
-end
-$$;
-comment on function private.require_found is 'Rejects a name, in a snippet, of which there is no row.';
+create view private.sound_problems with (security_invoker = true) as
+  select 'sound_without_audio' as problem, format('sound "%s"', title) as concerns, id,
+    'Upload its file to the bucket audio and enter the name in audio_path; until then, set is_active to false.'
+      as how_to_mend
+  from public.sounds where is_active and audio_path is null
 
-create function admin.sounds_named(title text) returns setof public.sounds
-language plpgsql stable set search_path = '' as $$
-begin
-  return query select * from public.sounds where sounds.title = sounds_named.title and deleted_at is null;
-  perform private.require_found(found, 'sound with this title', title);
-end
-$$;
-comment on function admin.sounds_named is
-  'Returns the sounds with this title, without the trash. An unknown title is an error.';
+  union all select 'sound_without_duration', format('sound "%s"', title), id,
+    'Enter the length of its audio in seconds in duration_sec.'
+  from public.sounds where is_active and duration_sec is null
 
-create function admin.section_named(slug text) returns setof public.home_sections
-language plpgsql stable set search_path = '' as $$
-begin
-  return query
-    select * from public.home_sections where home_sections.slug = section_named.slug and deleted_at is null;
-  perform private.require_found(found, 'section of the home page with this slug', slug);
-end
-$$;
-comment on function admin.section_named is
-  'Returns the section with this slug, unless it is in the trash. An unknown slug is an error.';
+  union all select 'premium_file_is_public', format('sound "%s"', title), sound.id,
+    format('Everybody can download "%s" from the bucket %s. Delete it there, or make the bucket private.',
+      audio_path, bucket_id)
+  from public.sounds as sound
+    join storage.objects on objects.name = audio_path
+    join storage.buckets on buckets.id = bucket_id
+  where sound.is_premium and buckets.public
 
-create function admin.customer_named(email text) returns setof public.customers
-language plpgsql stable set search_path = '' as $$
-begin
-  return query select * from public.customers where lower(customers.email) = lower(customer_named.email);
-  perform private.require_found(found, 'customer with this e-mail address', email);
-end
-$$;
-comment on function admin.customer_named is 'Returns the customer with this address. An unknown address is an error.';
+  union all select 'premium_file_is_free', format('sound "%s"', title), id,
+    format('A sound that is free has the same file, "%s". Set is_premium of both to the same value.', audio_path)
+  from public.sounds as sound
+  where is_active and is_premium
+    and exists (select from public.sounds where is_active and not is_premium and audio_path = sound.audio_path);
+
+create view private.named_file with (security_invoker = true) as
+  select sound.id as sound_id, sound.title, named.*, object.id is not null as is_there,
+    object.metadata ->> 'mimetype' as stored_type
+  from public.sounds as sound
+    cross join lateral (values
+      ('audio', 'audio', 'audio_path', audio_path, 'audio', '\.(aac|flac|m4a|mp3|mp4|oga|ogg|opus|wav|webm)$'),
+      ('cover', 'covers', 'cover_image_path', cover_image_path, 'image', '\.(avif|jpe?g|png|webp)$')
+    ) as named (what, bucket, column_name, path, kind, extensions)
+    left join storage.objects as object on object.bucket_id = bucket and object.name = path
+  where sound.is_active and path is not null;
+comment on view private.named_file is 'Files that active sounds name, with the type that Storage has for them.';
+
+create view private.file_problems with (security_invoker = true) as
+  select what || '_file_missing' as problem, format('sound "%s"', title) as concerns, sound_id as id,
+    format('The bucket %s has no file "%s". Upload it under exactly this name, or correct %s.',
+      bucket, path, column_name) as how_to_mend
+  from private.named_file where not is_there
+
+  union all select what || '_file_has_wrong_type', format('sound "%s"', title), sound_id,
+    format('The file "%s" in the bucket %s is of type %s. Upload one whose type and extension are those of %s, and '
+      'enter its name in %s.', path, bucket, coalesce(stored_type, 'unknown'),
+      case what when 'audio' then 'a recording' else 'a picture' end, column_name)
+  from private.named_file
+  where is_there and (split_part(stored_type, '/', 1) is distinct from kind or path !~* extensions)
+
+  union all select 'file_name_cannot_be_entered', format('file "%s" in the bucket %s', name, bucket_id), id,
+    'Rename it in Storage: letters, digits, dots, hyphens and underscores, ending in an extension such as .mp3 or .jpg.'
+  from storage.objects
+  where bucket_id in ('audio', 'covers') and not private.is_file_path(name)
+    and name !~ '(^|/)\.emptyFolderPlaceholder$'
+
+  union all select 'file_is_unused', format('file "%s" in the bucket %s', name, bucket), id,
+    'Enter its name in a sound, or delete the file in Storage. The view unused_files lists all of them.'
+  from admin.unused_files where private.is_file_path(name);
+
+create view private.category_problems with (security_invoker = true) as
+  select 'active_category_under_inactive_parent' as problem, format('category "%s"', child.slug) as concerns, child.id,
+    format('Set is_active of its parent "%s" to true, set its own to false, or empty its parent_id.', parent.slug)
+      as how_to_mend
+  from public.categories as child join public.categories as parent on parent.id = child.parent_id
+  where child.is_active and not parent.is_active
+
+  union all select 'category_without_sounds', format('category "%s"', slug), id,
+    format('Enter "%s" as the category of active sounds, or set is_active of the category to false.', slug)
+  from public.categories
+  where is_active and not exists (
+    select from public.sounds where is_active and category = any (private.category_family(slug, true)));
+
+create view private.section_problems with (security_invoker = true) as
+  with shown as (
+    select section.*, private.sounds_of_section(section) as sound_ids
+    from public.home_sections as section where is_active
+  )
+  select case mode when 'manual' then 'section_without_picks' else 'rule_finds_nothing' end as problem,
+    format('home section "%s"', slug) as concerns, id,
+    case coalesce(rule_type, mode)
+      when 'manual' then 'Add rows to home_section_sounds that name active sounds, '
+      when 'category' then
+        format('Enter "%s" as the category of active sounds, choose another rule_value, ', rule_value)
+      when 'featured' then 'Set is_featured of some active sounds to true, '
+      else 'Set is_active of some sounds to true, '
+    end || 'or set is_active of the section to false.' as how_to_mend
+  from shown where cardinality(sound_ids) = 0
+
+  union all select 'picks_are_ignored', format('home section "%s"', slug), id,
+    'The section fills itself by its rule. Delete its rows in home_section_sounds, or set mode to manual and rule_type '
+    'and rule_value to NULL.'
+  from public.home_sections as section
+  where mode = 'rule' and exists (select from public.home_section_sounds where section_id = section.id)
+
+  union all select 'home_page_is_premium', 'home page', null,
+    'Show a sound in one of its sections whose is_premium is false, so that everybody finds something to play.'
+  from shown join public.sounds on sounds.id = any (sound_ids) having bool_and(is_premium);
+
+create view admin.catalogue_problems with (security_invoker = true) as
+  select * from private.sound_problems
+  union all select * from private.file_problems
+  union all select * from private.category_problems
+  union all select * from private.section_problems
+  union all select * from private.trash_problems
+  order by problem, concerns, id;
+comment on view admin.catalogue_problems is
+  'Unused files, the trash, and problems that listeners notice, each with its fix. Of hidden sounds, only public '
+  'premium files.';
+comment on column admin.catalogue_problems.id is 'Id of the row or the stored file that has the problem.';
+
+-- supabase/schemas/70_schedules.sql
 
 create function admin.schedule_activation(kind text, id uuid, is_active boolean, moment timestamptz) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -5185,24 +5230,6 @@ $$;
 comment on function admin.schedule_section is
   'Publishes (is_active true) or hides a section of the home page at a moment. Returns the job with its moment.';
 
-create function admin.give_premium(email text, moment text)
-returns table (customer text, until_in_utc text, until_there text) language plpgsql volatile set search_path = '' as $$
-declare
-  is_date constant boolean := coalesce(moment <> 'infinity', false);
-  until constant timestamptz := case when is_date then admin.moment(moment) else moment::timestamptz end;
-begin
-  return query
-    update public.customers as given set premium_given_until = until
-      from admin.customer_named(give_premium.email) as found
-      where given.id = found.id
-      returning given.email,
-        case when is_date then private.local_time(until, 'UTC') else coalesce(moment, 'no premium given') end,
-        case when is_date then private.local_time(until, admin.time_zone(moment)) end;
-end
-$$;
-comment on function admin.give_premium is
-  'Sets premium_given_until of the customer with this address: a moment, infinity, or null for none.';
-
 create function private.scheduled_jobs() returns table (job text, schedule text, is_active boolean, command text)
 language plpgsql stable set search_path = '' as $$
 begin
@@ -5237,6 +5264,7 @@ comment on view admin.scheduled is 'Jobs of Supabase Cron, such as later publica
 comment on column admin.scheduled.due_at is
   'Time of a one-time job. Null for a recurring job, and for a day that never comes.';
 
+-- supabase/schemas/70_statistics.sql
 
 create view admin.plays_by_day with (security_invoker = true) as
   select played.day, played.sound_id, sound.title, played.plays

@@ -51,27 +51,37 @@ end
 $$;
 comment on function private.write_back is 'Gives a row the values that it had before an edit.';
 
-create function private.undo_edit(edit private.edits) returns text language plpgsql volatile set search_path = '' as $$
+create type private.undone_edit as (edit private.edits, outcome text, is_rejected boolean);
+comment on type private.undone_edit is
+  'An edit, what its undo did in words, and whether a constraint has rejected the values before it.';
+
+create function private.undo_edit(edit private.edits) returns private.undone_edit
+language plpgsql volatile set search_path = '' as $$
 declare
   stored constant jsonb := private.stored_row(edit.table_name, edit.key);
+  undone private.undone_edit;
 begin
+  undone.edit := edit;
+  undone.is_rejected := false;
   if private.is_undone(edit, stored) then
-    return 'restored';
+    undone.outcome := 'restored';
   elsif stored is null and edit.table_name <> 'home_section_sounds' then
-    return 'deleted for good: left alone';
+    undone.outcome := 'deleted for good: left alone';
   elsif not private.is_as_left(edit, stored) then
-    return 'changed again: left alone';
+    undone.outcome := 'changed again: left alone';
+  else
+    perform private.write_back(edit);
+    undone.outcome := 'restored';
   end if;
-  perform private.write_back(edit);
-  return 'restored';
+  return undone;
 exception
   when integrity_constraint_violation then
-    return 'left alone: ' || sqlerrm;
+    undone.outcome := 'left alone: ' || sqlerrm;
+    undone.is_rejected := true;
+    return undone;
 end
 $$;
-comment on function private.undo_edit is 'Takes back an edit of one row, and returns the outcome in words.';
-
-create type private.undone_edit as (edit private.edits, outcome text);
+comment on function private.undo_edit is 'Takes back an edit of one row.';
 
 -- Restores all places of a section together, because rows that swap their positions are never valid one by one.
 create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
@@ -82,14 +92,15 @@ declare
 begin
   set constraints public.position_is_taken_once_in_its_section deferred;
   foreach edit in array edits loop
-    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+    undone := undone || private.undo_edit(edit);
   end loop;
   set constraints public.position_is_taken_once_in_its_section immediate;
   return undone;
 exception
   when unique_violation then
     return array(
-      select (place, 'another sound has its position: left alone')::private.undone_edit from unnest(edits) as place
+      select (place, 'another sound has its position: left alone', false)::private.undone_edit
+      from unnest(edits) as place
     );
 end
 $$;
@@ -106,12 +117,11 @@ begin
   for edit in
     select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
   loop
-    undone := undone || (edit, private.undo_edit(edit))::private.undone_edit;
+    undone := undone || private.undo_edit(edit);
   end loop;
   undone := array(
-    select (tried.edit, private.undo_edit(tried.edit))::private.undone_edit from unnest(undone) as tried
-    where outcome like 'left alone: %'
-    union all select tried from unnest(undone) as tried where outcome not like 'left alone: %'
+    select private.undo_edit(tried.edit) from unnest(undone) as tried where is_rejected
+    union all select tried from unnest(undone) as tried where not is_rejected
   );
   for places in
     select array_agg(edits order by id desc) from private.edits

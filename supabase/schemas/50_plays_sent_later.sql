@@ -1,0 +1,148 @@
+-- Counts the plays of POST /plays, which apps may have kept while they had no network. A batch locks and writes each
+-- table once.
+
+create function private.time_of_report(moment timestamptz) returns timestamptz
+language plpgsql stable set search_path = '' as $$
+begin
+  if moment <= now() + interval '5 minutes' then
+    return date_trunc('milliseconds', least(moment, now()));
+  end if;
+  return 'infinity';
+end
+$$;
+comment on function private.time_of_report is
+  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes '
+  'ahead; infinity if it is missing or in the future. Rounds down, because a stored time must not be ahead.';
+
+create type private.sent_play as (place integer, key text, sound_id uuid, moment timestamptz);
+comment on type private.sent_play is 'A play of POST /plays, with its place in the request.';
+
+create function private.sent_plays(plays jsonb) returns private.sent_play[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select (place, play ->> 'id', play ->> 'sound_id', private.time_of_report((play ->> 'played_at')::timestamptz))
+      ::private.sent_play
+    from jsonb_array_elements(plays) with ordinality as sent (play, place)
+    order by place
+  );
+end
+$$;
+
+-- Locks the row of the day, so that concurrent plays of the user do not take the same receipts.
+create function private.lock_receipts_left(player uuid, by_key boolean) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  receipts_left integer;
+begin
+  insert into private.listening_days as own (user_id, day, listened)
+    values (player, (now() at time zone 'UTC')::date, false)
+    on conflict (user_id, day) do update set receipts = own.receipts
+    returning greatest(private.receipts_a_day(by_key) - receipts, 0) into receipts_left;
+  return receipts_left;
+end
+$$;
+comment on function private.lock_receipts_left is
+  'Locks the user''s day until the commit. Returns how many receipts the user may still get today.';
+
+create function private.remember_plays(player uuid, plays private.sent_play[]) returns private.sent_play[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  new_keys text[];
+begin
+  with added as (
+    insert into private.play_receipts as receipt (user_id, key, sound_id)
+      select player, key, sound_id from unnest(plays) order by key collate "C"
+      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
+        where receipt.received_at < now() - interval '31 days'
+      returning key
+  )
+  select coalesce(array_agg(key), '{}') into new_keys from added;
+  update private.listening_days set receipts = receipts + cardinality(new_keys)
+    where user_id = player and day = (now() at time zone 'UTC')::date;
+  return array(select play from unnest(plays) as play where key = any (new_keys));
+end
+$$;
+comment on function private.remember_plays is
+  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted.';
+
+create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
+returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
+declare
+  playable private.sent_play[];
+  receipts_left integer;
+  counted private.sent_play[];
+begin
+  perform private.require_player(player);
+  playable := array(
+    select distinct on (key) play
+    from unnest(plays) as play
+    where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
+    order by key, place
+  );
+  receipts_left := private.lock_receipts_left(player, by_key);
+  counted := private.remember_plays(player, array(
+    select play from unnest(playable) as play
+    where not private.has_receipt(player, key)
+    order by place limit receipts_left
+  ));
+  perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
+  -- Counts plays that were made before the history was cleared, but does not add them to the history.
+  perform
+    private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
+    from (
+      select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
+        count(*) filter (where moment > private.cleared_at(player, sound_id)) as remembered
+      from unnest(counted) group by sound_id, day order by sound_id, last_moment
+    ) as plays_of_day;
+  return counted;
+end
+$$;
+comment on function private.count_new_plays is
+  'Counts plays of the last 30 days without a receipt, up to the daily limit. Returns those it counted.';
+
+create function private.status_of_play(play private.sent_play, player uuid, counted private.sent_play[]) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  counted_place constant integer := (select place from unnest(counted) where key = play.key);
+begin
+  return case
+    when play.place = counted_place then 'counted'
+    -- Another play with this key was counted, earlier in this request or in an earlier one.
+    when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
+    when play.moment <= now() - interval '30 days' then 'too_old'
+    when play.moment > now() then 'in_future'
+    when private.is_playable(play.sound_id, player, play.moment) then 'over_limit'
+    else 'not_found'
+  end;
+end
+$$;
+
+create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  sent constant private.sent_play[] := private.sent_plays(plays);
+  counted private.sent_play[];
+begin
+  perform set_config('synchronous_commit', 'off', true); -- as in private.count_play
+  while counted is null loop
+    begin
+      counted := private.count_new_plays(player, sent, by_key);
+    exception when foreign_key_violation then
+      null; -- a sound was deleted meanwhile; the next attempt does not find it
+    end;
+  end loop;
+  return to_json(array(
+    select json_build_object('id', key, 'status', private.status_of_play(play, player, counted))
+    from unnest(sent) as play order by place
+  ));
+end
+$$;
+
+create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
+language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
+comment on function public.count_plays is
+  'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
+  '"by_key" is true for requests with an API key.';
+
+grant execute on function private.count_plays, public.count_plays to service_role;

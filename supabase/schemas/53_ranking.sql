@@ -1,0 +1,244 @@
+-- Orders the sounds that have the words of a search.
+
+-- Marks are those of private.search_vector: "=" for words of titles, "#" for tags, none for all words. Words have no
+-- quotes.
+create function private.word_query(word private.search_word, marks text[], with_beginnings boolean) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
+  of_titles constant boolean := marks = '{=}'; -- so not of categories
+  is_beginning constant boolean := with_beginnings and word.is_beginning;
+  mark text;
+  forms text[] := '{}';
+begin
+  foreach mark in array marks loop
+    if word.is_whole then
+      forms := forms || format('''%s%s''', mark, array_to_string(spellings, '''|''' || mark));
+    end if;
+    if is_beginning then
+      forms := forms || format('''%s%s'':*', mark, word.spelled);
+    end if;
+  end loop;
+  if not of_titles and word.slugs <> '{}' then
+    forms := forms || format('''/%s''', array_to_string(word.slugs, '''|''/'));
+  end if;
+  if not of_titles and is_beginning and word.slugs_beginning <> '{}' then
+    forms := forms || format('''/%s''', array_to_string(word.slugs_beginning, '''|''/'));
+  end if;
+  return array_to_string(forms, '|');
+end
+$$;
+comment on function private.word_query is
+  'Returns the text query for any form of a word. It is empty if there is none.';
+
+create function private.words_query(words private.search_word[], marks text[], with_beginnings boolean)
+returns tsquery language plpgsql immutable set search_path = '' as $$
+declare
+  word private.search_word;
+  query text;
+  queries text[] := '{}';
+begin
+  foreach word in array words loop
+    query := private.word_query(word, marks, with_beginnings);
+    if query = '' then
+      return null;
+    end if;
+    queries := queries || query;
+  end loop;
+  return '(' || array_to_string(queries, ')&(') || ')';
+end
+$$;
+comment on function private.words_query is 'Returns the query for all words, or null if no sound can have one of them.';
+
+create type private.search_tier as (matching tsquery, is_of_titles boolean);
+
+create function private.tiers_of(words private.search_word[], marks text[]) returns private.search_tier[]
+language plpgsql immutable set search_path = '' as $$
+declare
+  of_titles constant boolean := marks = '{=}';
+  whole_words constant tsquery := private.words_query(words, marks, false);
+  beginnings constant tsquery := private.words_query(words, marks, true);
+  tiers private.search_tier[] := '{}';
+begin
+  if whole_words is not null then
+    tiers := tiers || (whole_words, of_titles)::private.search_tier;
+  end if;
+  if beginnings is distinct from whole_words then
+    tiers := tiers || (beginnings, of_titles)::private.search_tier;
+  end if;
+  return tiers;
+end
+$$;
+
+create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  if cardinality(words) = 0 then
+    return '{}';
+  end if;
+  return private.tiers_of(words, '{=}') -- words of titles
+    || private.tiers_of(words, '{=,#}') -- also of tags and categories
+    || private.tiers_of(words, array['']); -- also of descriptions
+end
+$$;
+comment on function private.search_tiers is
+  'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
+
+-- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
+-- sequential scans for the reason given at private.any_has. Parameters of the statement:
+-- $1 query, $2 slugs of its categories, $3 ids of the page, $4 number of sounds to add, $5 query for words, $6 typed
+-- text, $7 and $8 list_rank and created_at of the last sound in the head of the list.
+create function private.add_sounds(
+  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
+  head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
+declare
+  conditions constant text := private.filter_conditions(query, 'sound.category = any ($2)') || ' and ' || condition;
+  added uuid[];
+begin
+  execute format(
+    'select array(select id from public.sounds as sound where %s and id <> all ($3) order by %s limit $4)',
+    conditions, ordering)
+    into added
+    using query, private.slugs_of(query), page, query.limit - cardinality(page), matching, typed,
+      head.key::bigint, head.moment;
+  return page || added;
+end
+$$;
+comment on function private.add_sounds is
+  'Adds the next sounds to a page. Condition and order are SQL about "sound" with the parameters $5 to $8: the query '
+  'for words, the typed text, and list_rank and created_at of the last sound in the head of the list.';
+
+-- Sorts by list_rank + 0, which no index has, because the planner may otherwise read the whole list in the order of an
+-- index to find words that rarely occur together.
+create function private.add_matching(
+  page uuid[], query private.sound_query, matching tsquery, head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  if head.moment is not null and cardinality(page) < query.limit then
+    page := private.add_sounds(page, query,
+      'search_vector @@ $5 and (list_rank, created_at) >= ($7, $8)', 'list_rank desc, created_at desc',
+      matching, null, head);
+  end if;
+  if cardinality(page) < query.limit then
+    page := private.add_sounds(page, query,
+      'search_vector @@ $5', 'list_rank + 0 desc, created_at desc', matching, null, null);
+  end if;
+  return page;
+end
+$$;
+comment on function private.add_matching is
+  'Adds sounds that match, in list order. Searches the head of the list first, if one is given.';
+
+-- Compares with chr(1114111), the last character of Unicode, so that the index of titles finds beginnings.
+create function private.add_titles_beginning(
+  page uuid[], query private.sound_query, matching tsquery, typed text
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  if cardinality(page) >= query.limit then
+    return page;
+  end if;
+  return private.add_sounds(page, query,
+    'search_vector @@ $5 and search_title >= $6 and search_title < $6 || chr(1114111)',
+    'search_title, list_rank desc, created_at desc', matching, typed, null);
+end
+$$;
+comment on function private.add_titles_beginning is
+  'Adds sounds that match and whose title begins with the typed text, by title.';
+
+create function private.add_titles_containing(page uuid[], query private.sound_query, typed text) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+begin
+  if cardinality(page) >= query.limit or char_length(typed) < 4 then
+    return page;
+  end if;
+  return private.add_sounds(page, query,
+    'search_title like private.like_pattern($6)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+end
+$$;
+comment on function private.add_titles_containing is
+  'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
+  'inside of too many words.';
+
+-- Words are frequent if at least a tenth of the sounds has all of them. This is certain if each of n words is missing
+-- in less than 0.9/n of the sounds. The first thousand sounds of the list then fill a page.
+create function private.head_of_list(words private.search_word[]) returns private.list_place
+language plpgsql stable set search_path = '' as $$
+declare
+  min_share constant double precision := 1 - 0.9 / greatest(cardinality(words), 1);
+  head private.list_place;
+begin
+  if not exists (select from unnest(words) where share <= min_share) then
+    select list_rank, created_at into head from public.sounds where is_active
+      order by list_rank desc, created_at desc offset 999 limit 1;
+  end if;
+  return head;
+end
+$$;
+comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
+
+create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], typed text, max_rows integer)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select id
+    from public.sounds cross join lateral (
+      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, is_of_titles, place)
+      where search_vector @@ matching
+    ) as best
+    where id = any (candidates)
+    order by rank,
+      case when tiers[rank].is_of_titles and starts_with(search_title, typed) then search_title end,
+      list_rank desc, created_at desc
+    limit max_rows
+  );
+end
+$$;
+comment on function private.rank_sounds is
+  'Sorts sounds by the first query that they match. Of titles, those that begin with the typed text come first.';
+
+create function private.ranked_by_tier(
+  query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
+) returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  tier private.search_tier;
+  page uuid[] := '{}';
+begin
+  foreach tier in array tiers loop
+    if tier.is_of_titles and typed is not null then
+      page := private.add_titles_beginning(page, query, tier.matching, typed);
+    end if;
+    page := private.add_matching(page, query, tier.matching, head);
+    exit when cardinality(page) >= query.limit;
+  end loop;
+  return page;
+end
+$$;
+comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
+
+-- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on.
+create function private.ranked_sounds(query private.sound_query, words private.search_word[], typed text)
+returns uuid[] language plpgsql stable set search_path = '' as $$
+declare
+  max_sorted constant integer := 500;
+  in_any_order constant text := 'null::integer';
+  tiers constant private.search_tier[] := private.search_tiers(words);
+  widest constant tsquery := tiers[cardinality(tiers)].matching;
+  head constant private.list_place := private.head_of_list(words);
+  number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
+  is_one_common_word constant boolean :=
+    cardinality(words) = 1 and words[1].share * number_of_sounds > max_sorted;
+  wide_query private.sound_query := query;
+  candidates uuid[];
+begin
+  if head.moment is null and not is_one_common_word then
+    wide_query.limit := max_sorted + 1;
+    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $5', in_any_order, widest, null, null);
+    if cardinality(candidates) <= max_sorted then
+      return private.rank_sounds(candidates, tiers, typed, query.limit);
+    end if;
+  end if;
+  return private.ranked_by_tier(query, tiers, typed, head);
+end
+$$;
+comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';

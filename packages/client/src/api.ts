@@ -24,10 +24,12 @@ export function createApi(url: string, send: Send): Api {
     (method: string) =>
     async (path: string, { params = {}, body, signal = null, keepalive = false }: Init = {}) => {
       const named = path.replace(/{(\w+)}/g, (_, name) => encodeURIComponent(params.path?.[name] ?? ''));
-      const query = Object.entries(params.query ?? {})
-        .flatMap(([name, values]) => [values].flat().map((value) => [name, value]))
-        .filter(([, value]) => value !== undefined)
-        .map((pair) => pair.map((text) => encodeURIComponent(String(text))).join('='));
+      const query = Object.entries(params.query ?? {}).flatMap(([name, values]) =>
+        [values]
+          .flat()
+          .filter((value) => value !== undefined)
+          .map((value) => `${name}=${encodeURIComponent(String(value))}`),
+      );
       const request = new Request(`${url}${named}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
         method,
         signal,

@@ -1,16 +1,30 @@
 import { type CallOptions, signalOf } from './call.ts';
 import { loaded } from './loaded.ts';
+import type { NewPassword } from './own-account.ts';
 import type { AppleCode } from './revoke-apple.ts';
-import type { DeviceSession } from './session.ts';
-import { type Accounts, createSignIn, passingSession, type SignIn } from './sign-in.ts';
+import type { Waiting } from './send.ts';
+import { createSession, type DeviceSession } from './session.ts';
+import type { IdToken, MailedCode, NewAccount } from './sign-in.ts';
+import { memoryStore } from './store.ts';
 import type { User } from './stored-session.ts';
 
-type Options = Omit<Accounts, 'recovery'> & {
+interface Options {
+  url: string;
+  waiting: Waiting;
+  session: DeviceSession;
   /** Removes everything in the store that belongs to the user, except the session. */
   forget: (userId: string) => Promise<void>;
   /** Sends unsent plays and positions before a session ends. */
   sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<unknown>;
-};
+}
+
+/** Objects that the calls for accounts share. */
+export interface Accounts extends Options {
+  /** Creates a session in memory, for calls that are not made with the session of the device. */
+  passingSession: () => DeviceSession;
+  /** Session that a recovery code has opened, until the new password is set. */
+  recovery: DeviceSession | null;
+}
 
 /** Time limit of `sendLast`, so that a slow network does not delay the sign-out at the service. */
 const lastLimitMs = 5_000;
@@ -19,12 +33,19 @@ const lastLimitMs = 5_000;
 export interface Auth extends ReturnType<typeof createAuth> {}
 
 export function createAuth(options: Options) {
-  const accounts: Accounts = { ...options, recovery: null };
-  const signIns = createSignIn(accounts);
+  const { url, waiting, session, sendLast } = options;
+  const passingSession = () => createSession({ url, store: memoryStore(), waiting });
+  const accounts: Accounts = { ...options, passingSession, recovery: null };
+  const signIns = async () => (await loaded(import('./sign-in.ts'))).createSignIn(accounts);
+  const ownAccount = () => loaded(import('./own-account.ts'));
+  // Load what a sign-in needs while the app starts, because some browsers never load again what has failed once.
+  const prepare = async () => void ((await session.load()) ?? (await signIns()));
+  prepare().catch(() => {});
+
   return {
     /** Returns the user who is signed in on this device, or null. Reads only the store. */
     async user(): Promise<User | null> {
-      return (await accounts.session.load())?.user ?? null;
+      return (await session.load())?.user ?? null;
     },
 
     /** Lets people listen without an account. Returns the user of this device, or makes a guest if there is none. */
@@ -32,30 +53,49 @@ export function createAuth(options: Options) {
       return (await loaded(import('./guests.ts'))).continueAsGuest(accounts, options);
     },
 
-    ...signIns,
-    ...createPassword(accounts, signIns.signIn),
-    ...createSignOut(accounts, options),
-  };
-}
+    /**
+     * Creates an account and signs in. If `needsEmailConfirmation` is true, ask for the mailed code and call `verify`.
+     */
+    async signUp(account: NewAccount, options?: CallOptions): Promise<{ needsEmailConfirmation: boolean; user: User }> {
+      return (await signIns()).signUp(account, options);
+    },
 
-function createPassword(accounts: Accounts, signIn: SignIn) {
-  return {
+    /** Signs in with e-mail address and password. */
+    async signIn(account: { email: string; password: string }, options?: CallOptions): Promise<User> {
+      return (await signIns()).signIn(account, options);
+    },
+
+    /** Signs in with an ID token of Google or Apple, and the nonce whose hash was passed to their SDK. */
+    async signInWithIdToken(token: IdToken, options?: CallOptions): Promise<User> {
+      return (await signIns()).signInWithIdToken(token, options);
+    },
+
+    /**
+     * Checks a mailed code. `signup` sets the given password and name and signs in. After `recovery`, call
+     * `setPassword`, which signs in; if the program ends before that, the user needs a new code.
+     */
+    async verify(code: MailedCode, options?: CallOptions): Promise<User> {
+      return (await signIns()).verify(code, options);
+    },
+
+    /** Mails a code for a forgotten password, if the account exists. */
+    async recover(account: { email: string }, options?: CallOptions): Promise<void> {
+      return (await signIns()).recover(account, options);
+    },
+
+    /** Mails a new code for a sign-up, if the account is not confirmed yet. */
+    async resend(account: { email: string }, options?: CallOptions): Promise<void> {
+      return (await signIns()).resend(account, options);
+    },
+
     /**
      * Sets a new password after a mailed code, or with `currentPassword`. In the second case it signs in again first,
      * because the service requires a sign-in within the last 15 minutes. Ends all other sessions.
      */
-    async setPassword(
-      passwords: { password: string; currentPassword?: string | undefined },
-      options?: CallOptions,
-    ): Promise<void> {
-      await (await loaded(import('./own-account.ts'))).setPassword(accounts, signIn, passwords, options);
+    async setPassword(passwords: NewPassword, options?: CallOptions): Promise<void> {
+      return (await ownAccount()).setPassword(accounts, passwords, options);
     },
-  };
-}
 
-function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
-  const { session } = accounts;
-  return {
     /**
      * Signs out on this device at once. Resolves when the service has ended the session, or when it cannot be reached.
      * You need not await it. Changes that could not be sent stay on the device until the user signs in again.
@@ -64,7 +104,7 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
       accounts.recovery = null;
       const ended = await session.end('asked');
       if (!ended) return;
-      const passing = passingSession(accounts);
+      const passing = passingSession();
       await passing.begin(ended);
       const controller = new AbortController();
       const timer = setTimeout(() => controller.abort(), lastLimitMs);
@@ -82,7 +122,7 @@ function createSignOut(accounts: Accounts, { forget, sendLast }: Options) {
      * @returns whether the tokens are revoked
      */
     async deleteAccount(apple?: AppleCode, options?: CallOptions): Promise<{ appleRevoked: boolean }> {
-      return (await loaded(import('./own-account.ts'))).deleteAccount(accounts, forget, apple, options);
+      return (await ownAccount()).deleteAccount(accounts, apple, options);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Api } from './api.ts';
 import { answer, type CallOptions, dataOf, signalOf } from './call.ts';
 import type { paths } from './document.types.ts';
 import { locked } from './error.ts';
+import { entriesOfPages } from './pages.ts';
 import type { Parts } from './parts.ts';
 import type { Schema } from './schema.ts';
 
@@ -46,10 +47,21 @@ export interface Audio {
 /** Finds a sound in the offline copy of the catalogue. Returns null if there is none. */
 export type Finder = (id: string) => Promise<Omit<Sound, 'play_count'> | null>;
 
+type Preview = Schema<'SoundPreview'>;
+
+const previewFields: (keyof Preview)[] = [
+  'id',
+  'title',
+  'category',
+  'cover_image_url',
+  'duration_sec',
+  'cover_placeholder',
+  'is_premium',
+];
+
 /** Returns the fields of a sound that favorites and the history contain. */
-export function previewOf(sound: Schema<'SoundPreview'>): Schema<'SoundPreview'> {
-  const { id, title, category, cover_image_url, duration_sec, cover_placeholder, is_premium } = sound;
-  return { id, title, category, cover_image_url, duration_sec, cover_placeholder, is_premium };
+export function previewOf(sound: Preview): Preview {
+  return Object.fromEntries(previewFields.map((field) => [field, sound[field]])) as unknown as Preview;
 }
 
 /** Sounds, and the addresses of their files. */
@@ -78,14 +90,8 @@ export function createCatalogue(api: Api, withCovers: Parts['withCovers']) {
     page,
 
     /** Lists all sounds. Each page is requested when it is needed. */
-    async *list(filters: Filters = {}, options?: CallOptions): AsyncGenerator<Sound, void> {
-      let cursor: string | null | undefined = filters.cursor;
-      do {
-        const { data, next_cursor } = await page({ ...filters, ...(cursor && { cursor }) }, options);
-        yield* data;
-        cursor = next_cursor;
-      } while (cursor);
-    },
+    list: (filters: Filters = {}, options?: CallOptions): AsyncGenerator<Sound, void> =>
+      entriesOfPages((cursor) => page({ ...filters, ...(cursor && { cursor }) }, options), filters.cursor),
 
     /**
      * Lists the signed addresses of the files of any number of sounds, for downloads. Requests 50 sounds at a time,

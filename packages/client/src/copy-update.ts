@@ -1,7 +1,9 @@
 import type { Api } from './api.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import { type CatalogueCopy, type Copy, emptyCopy, kinds } from './catalogue-copy.ts';
+import type { OfflineOptions } from './offline.ts';
 import type { Parts } from './parts.ts';
+import { createSharedRun } from './shared-run.ts';
 import { pause } from './wait.ts';
 
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
@@ -10,8 +12,26 @@ const pagesBetweenStores = 5;
 /** Share of the user's request limit that a long update leaves free for the app. */
 const shareOfUser = 1 / 2;
 
+interface UpdateOptions extends OfflineOptions {
+  catalogue: CatalogueCopy;
+  /** Loads the code that reads the copy, so that reading needs no network later. */
+  loadReaders: () => Promise<unknown>;
+  /** Called when the copy of the catalogue is complete. */
+  notify: () => void;
+}
+
+/** Creates a function that updates the copies of the catalogue and of the user's lists. */
+export const createUpdate = ({ catalogue, restore, refresh, loadReaders, notify, ...parts }: UpdateOptions) =>
+  createSharedRun(async (options) => {
+    await restore();
+    await updateCatalogue(parts, catalogue, options);
+    await loadReaders();
+    notify();
+    await refresh(options);
+  });
+
 /** Gets all changes of the catalogue. */
-export async function updateCopy(
+async function updateCatalogue(
   { api, waiting }: Pick<Parts, 'api' | 'waiting'>,
   { load, save }: CatalogueCopy,
   options?: CallOptions,

@@ -1,3 +1,4 @@
+import { createListeners } from './listeners.ts';
 import type { SessionEvent, User } from './stored-session.ts';
 
 /** The user who is signed in, with the functions that React's `useSyncExternalStore` needs. */
@@ -5,14 +6,14 @@ export interface CurrentUser extends Omit<ReturnType<typeof createCurrentUser>, 
 
 /** Follows who is signed in. @param read reads the store, and calls `found` */
 export function createCurrentUser(read: () => Promise<unknown>) {
-  const listeners = new Set<() => void>();
+  const { notify, subscribe } = createListeners();
   let current: User | null | undefined;
   let isReading = false;
 
   function change(user: User | null) {
     if (current !== undefined && current?.id === user?.id) return;
     current = user;
-    for (const listener of [...listeners]) listener();
+    notify();
   }
 
   return {
@@ -25,10 +26,7 @@ export function createCurrentUser(read: () => Promise<unknown>) {
     },
 
     /** Calls `listener` whenever the user changes. @returns a function that ends the subscription */
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe,
 
     /** Returns the user who is signed in on this device, or null; undefined until the store has been read. */
     user(): User | null | undefined {

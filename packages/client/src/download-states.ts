@@ -1,4 +1,5 @@
 import type { ErrorCode, ErrorReason } from './error.ts';
+import { createListeners } from './listeners.ts';
 
 /** State of a download. `storage`: the device cannot store the file. `quota`: the quota of the app is used up. */
 export type DownloadState =
@@ -13,7 +14,7 @@ export type Failure = Extract<DownloadState, { status: 'failed' }>['reason'];
 export type States = ReturnType<typeof createStates>;
 
 export function createStates() {
-  const listeners = new Set<() => void>();
+  const { notify, subscribe } = createListeners();
   let states: ReadonlyMap<string, DownloadState> = new Map();
 
   return {
@@ -29,13 +30,10 @@ export function createStates() {
       if (state) next.set(id, state);
       else next.delete(id);
       states = next;
-      for (const listener of [...listeners]) listener();
+      notify();
     },
 
     /** Calls `listener` after each change of a state. @returns a function that ends the subscription */
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe,
   };
 }

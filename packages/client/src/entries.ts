@@ -58,5 +58,9 @@ export function createCopy<Entry>(store: Store, name: string): Entries<Entry> {
   };
 }
 
+/** Returns entries by the ids of their sounds. */
+export const bySound = <Entry extends { sound_id: string }>(entries: Entry[]): Record<string, Entry> =>
+  Object.fromEntries(entries.map((entry) => [entry.sound_id, entry]));
+
 export const newestFirst = <Key extends string, Entry extends Record<Key, string>>(entries: Entry[], key: Key) =>
   entries.sort((a, b) => (a[key] < b[key] ? 1 : -1));

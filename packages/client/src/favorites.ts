@@ -1,5 +1,6 @@
 import { type CallOptions, dataOf, signalOf } from './call.ts';
 import { previewOf, uuid } from './catalogue.ts';
+import { bySound } from './entries.ts';
 import { createFavoriteChanges } from './favorite-changes.ts';
 import type { Parts } from './parts.ts';
 import type { Favorite } from './resources.ts';
@@ -14,7 +15,7 @@ const favoriteOf = (sound: Parameters<typeof previewOf>[0]): Favorite => ({
 });
 
 /** The user's favorites, which can be changed without a network. */
-export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'send' | 'forget'> {}
+export interface Favorites extends Omit<ReturnType<typeof createFavorites>, 'outbox'> {}
 
 export function createFavorites(parts: Parts) {
   const { api, session, favoritesCopy: copy, find, withCovers } = parts;
@@ -65,8 +66,7 @@ export function createFavorites(parts: Parts) {
         ...(await newFavorites(added, options)),
         ...data.filter(({ sound_id }) => wishes[sound_id] !== false),
       ];
-      if ((await session.current()).user.id === user.id)
-        await copy.replace(user.id, Object.fromEntries(list.map((each) => [each.sound_id, each])));
+      if ((await session.current()).user.id === user.id) await copy.replace(user.id, bySound(list));
       yield* list;
     },
 
@@ -78,9 +78,6 @@ export function createFavorites(parts: Parts) {
      */
     flush: (options?: CallOptions): Promise<void> => changes.flush(options),
 
-    /** Sends unsent changes. The next `flush` throws the error of a change that the service has rejected. */
-    send: changes.send,
-
-    forget: changes.forget,
+    outbox: changes,
   };
 }

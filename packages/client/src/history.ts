@@ -1,57 +1,50 @@
 import { answer, type CallOptions, signalOf } from './call.ts';
+import { bySound } from './entries.ts';
+import { loaded } from './loaded.ts';
+import { entriesOfPages } from './pages.ts';
 import type { Parts } from './parts.ts';
+import type { Positions } from './positions.ts';
 import type { HistoryEntry } from './resources.ts';
 import type { Schema } from './schema.ts';
 
 type HistoryPage = Schema<'HistoryListResponse'>;
 
-type Options = Parts & {
+export interface HistoryOptions extends Parts {
   /** Sends unsent plays, so that the history contains them. */
   flushPlays: (options?: CallOptions) => Promise<void>;
-  /** Runs a call that removes the position of a sound, or of all sounds. Then removes it from this device, too. */
-  dropProgress: (userId: string, call: () => Promise<unknown>, soundId?: string) => Promise<void>;
-};
+  /** Outbox of positions. */
+  positions: Positions['outbox'];
+}
 
 /** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}
 
-export function createHistory({ api, session, historyCopy: copy, flushPlays, dropProgress, withCovers }: Options) {
+export function createHistory(parts: HistoryOptions) {
+  const { api, session, historyCopy: copy, flushPlays, withCovers } = parts;
+
   async function page(cursor?: string | null, options?: CallOptions): Promise<HistoryPage> {
     const { user } = await session.current();
     if (!cursor) await flushPlays(options);
     const query = { limit: 100, ...(cursor && { cursor }) };
     const found = await withCovers(answer(api.GET('/history', { params: { query }, ...signalOf(options) })));
-    if (!cursor && (await session.current()).user.id === user.id)
-      await copy.replace(user.id, Object.fromEntries(found.data.map((entry) => [entry.sound_id, entry])));
+    if (!cursor && (await session.current()).user.id === user.id) await copy.replace(user.id, bySound(found.data));
     return found;
+  }
+
+  async function remove(soundId?: string, options?: CallOptions): Promise<void> {
+    const { removeHistory } = await loaded(import('./remove-history.ts'));
+    await removeHistory(parts, soundId, options);
   }
 
   return {
     /** Lists one entry for each sound, the last played first. Each page is requested when it is needed. */
-    async *list(options?: CallOptions): AsyncGenerator<HistoryEntry, void> {
-      let cursor: string | null | undefined;
-      do {
-        const { data, next_cursor }: HistoryPage = await page(cursor, options);
-        yield* data;
-        cursor = next_cursor;
-      } while (cursor);
-    },
+    list: (options?: CallOptions): AsyncGenerator<HistoryEntry, void> =>
+      entriesOfPages((cursor) => page(cursor, options)),
 
     /** Removes all entries, and the positions of all sounds. Plays that are sent later count, but add no entries. */
-    async clear(options?: CallOptions): Promise<void> {
-      const { user } = await session.current();
-      await dropProgress(user.id, () => api.DELETE('/history', signalOf(options)));
-      await copy.forget(user.id);
-    },
+    clear: (options?: CallOptions): Promise<void> => remove(undefined, options),
 
     /** Removes the entry of one sound, and its position; see `clear`. */
-    async remove(soundId: string, options?: CallOptions): Promise<void> {
-      const { user } = await session.current();
-      const init = { params: { path: { soundId } }, ...signalOf(options) };
-      await dropProgress(user.id, () => api.DELETE('/history/{soundId}', init), soundId);
-      await copy.update(user.id, (entries) => {
-        delete entries[soundId];
-      });
-    },
+    remove: (soundId: string, options?: CallOptions): Promise<void> => remove(soundId, options),
   };
 }

@@ -6,6 +6,7 @@ import { sessionOver, tooMany } from './error.ts';
 import type { Sounds } from './index.ts';
 import { contentOf, createListEdits, type Edit, type StoredList, withoutPreviews } from './list-edits.ts';
 import { type Content, fits, type ListItem, merge } from './list-merge.ts';
+import { createListeners } from './listeners.ts';
 import { type Store, storesOf } from './store.ts';
 
 export type { ListItem } from './list-merge.ts';
@@ -44,10 +45,7 @@ export function createLists(options: ListsOptions) {
   const { api } = options;
   const { store, copies } = storesOf(options);
   const copy = createCopy<StoredList>(copies, 'lists');
-  const listeners = new Set<() => void>();
-  const changed = () => {
-    for (const listener of [...listeners]) listener();
-  };
+  const { notify: changed, subscribe } = createListeners();
   const edits = createListEdits({ api, store, copy, changed });
   const states = createStates();
 
@@ -114,10 +112,7 @@ export function createLists(options: ListsOptions) {
     },
 
     /** Calls `listener` after each change of the lists. @returns a function that ends the subscription */
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe,
 
     /** Sends unsent edits and gets the lists of other devices, which `all` returns. */
     sync: async (options?: CallOptions): Promise<void> => edits.sync(await currentUser(), options),

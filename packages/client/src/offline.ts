@@ -1,42 +1,43 @@
 import type { CallOptions } from './call.ts';
 import { type CopiedSound, type Copy, createCatalogueCopy } from './catalogue-copy.ts';
 import type { OfflineFilters } from './copied-lists.ts';
+import type { createUpdate } from './copy-update.ts';
 import { type Entries, newestFirst } from './entries.ts';
+import { createListeners } from './listeners.ts';
 import { loaded } from './loaded.ts';
 import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Found } from './search.ts';
-import { createSharedRun } from './shared-run.ts';
 import type { Store } from './store.ts';
 
-type Options = Parts & {
+export interface OfflineOptions extends Parts {
   /** Store for copies. */
   copies: Store;
   /** Updates the copies of the user's lists. */
   refresh: (options?: CallOptions) => Promise<void>;
-};
+}
 
 // Separate modules, so that apps start with less code. `sync` loads them, so that they need no network later.
 const loadLists = () => import('./copied-lists.ts');
 const loadSearch = () => import('./search.ts');
+const loadReaders = () => Promise.allSettled([loadLists(), loadSearch()]);
 
 /** Copies on the device. All methods except `sync` work without a network. */
 export interface Offline extends ReturnType<typeof createOffline> {}
 
-export function createOffline(options: Options) {
-  const { copies, session, refresh, restore, favoritesCopy, historyCopy } = options;
+export function createOffline(options: OfflineOptions) {
+  const { copies, session, restore, favoritesCopy, historyCopy } = options;
   const catalogue = createCatalogueCopy(copies);
-  const listeners = new Set<() => void>();
+  const { notify, subscribe } = createListeners();
   let prepared: { copy: Copy; search: (text: string) => Found<CopiedSound> } | undefined;
 
-  const sync = createSharedRun(async (callOptions) => {
-    await restore();
-    const { updateCopy } = await loaded(import('./copy-update.ts'));
-    await updateCopy(options, catalogue, callOptions);
-    await Promise.allSettled([loadLists(), loadSearch()]);
-    for (const listener of [...listeners]) listener();
-    await refresh(callOptions);
-  });
+  let update: ReturnType<typeof createUpdate> | undefined;
+
+  async function sync(callOptions?: CallOptions): Promise<void> {
+    const updates = await loaded(import('./copy-update.ts'));
+    update ??= updates.createUpdate({ ...options, catalogue, loadReaders, notify });
+    await update(callOptions);
+  }
 
   /** Returns the copy, once the addresses of its covers are known. */
   async function load(): Promise<Copy> {
@@ -54,10 +55,7 @@ export function createOffline(options: Options) {
     sync,
 
     /** Calls `listener` after each complete copy of the catalogue. @returns a function that ends the subscription */
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe,
 
     /** Returns the favorites of the last `sync` or `favorites.list` with later changes on this device, newest first. */
     favorites: async (): Promise<Favorite[]> => newestFirst(await entriesOf(favoritesCopy), 'created_at'),

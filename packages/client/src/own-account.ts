@@ -1,8 +1,15 @@
+import type { Accounts } from './auth.ts';
 import { type CallOptions, signalOf } from './call.ts';
 import type { SoundsError } from './error.ts';
 import { type AppleCode, revokeApple } from './revoke-apple.ts';
 import type { DeviceSession } from './session.ts';
-import type { Accounts, SignIn } from './sign-in.ts';
+import { createSignIn } from './sign-in.ts';
+
+/** A new password, and the present one unless a mailed code was verified. */
+export interface NewPassword {
+  password: string;
+  currentPassword?: string | undefined;
+}
 
 /** Sends with a session. `mayBeDone` returns true if an attempt may have succeeded although its response was lost. */
 function repeating(sender: DeviceSession, userId?: string) {
@@ -16,13 +23,13 @@ function repeating(sender: DeviceSession, userId?: string) {
 /** Implements `auth.setPassword`. */
 export async function setPassword(
   accounts: Accounts,
-  signIn: SignIn,
-  { password, currentPassword }: { password: string; currentPassword?: string | undefined },
+  { password, currentPassword }: NewPassword,
   options?: CallOptions,
 ): Promise<void> {
   const { session, recovery } = accounts;
   const email = (await session.load())?.user.email;
-  if (!recovery && currentPassword !== undefined && email) await signIn({ email, password: currentPassword }, options);
+  if (!recovery && currentPassword !== undefined && email)
+    await createSignIn(accounts).signIn({ email, password: currentPassword }, options);
   const body = { password, ...(currentPassword !== undefined && { current_password: currentPassword }) };
   const { api, mayBeDone } = repeating(recovery ?? session);
   try {
@@ -37,10 +44,9 @@ export async function setPassword(
   await session.begin(recovered);
 }
 
-/** Implements `auth.deleteAccount`. @param forget removes what belongs to the user from the store */
+/** Implements `auth.deleteAccount`. */
 export async function deleteAccount(
-  { session }: Accounts,
-  forget: (userId: string) => Promise<void>,
+  { session, forget }: Accounts,
   apple: AppleCode = {},
   options?: CallOptions,
 ): Promise<{ appleRevoked: boolean }> {

@@ -18,11 +18,11 @@ interface UnsentPlay {
 }
 
 /** Records plays. Each is counted once, even if it is sent later. */
-export interface Plays extends Omit<ReturnType<typeof createPlays>, 'send' | 'forget'> {}
+export interface Plays extends Omit<ReturnType<typeof createPlays>, 'outbox'> {}
 
 export function createPlays(parts: Parts) {
   const { session, historyCopy, find } = parts;
-  const { add, send, flush, forget } = createOutbox<'played_at', UnsentPlay>(parts, {
+  const outbox = createOutbox<'played_at', UnsentPlay>(parts, {
     name: 'plays',
     time: 'played_at',
     field: 'plays',
@@ -44,7 +44,7 @@ export function createPlays(parts: Parts) {
       const isPast = playedAt.getTime() <= Date.now();
       const { user, clock_ahead_ms: ahead_ms } = await session.current();
       const played_at = new Date(playedAt.getTime() - ahead_ms).toISOString();
-      await add(user.id, newId(), { sound_id: id, played_at, ...(isPast && { ahead_ms }) });
+      await outbox.add(user.id, newId(), { sound_id: id, played_at, ...(isPast && { ahead_ms }) });
       const sound = await find(id);
       await historyCopy.update(user.id, (entries) => {
         const { plays = 0, sounds = sound && previewOf(sound) } = entries[id] ?? {};
@@ -53,11 +53,8 @@ export function createPlays(parts: Parts) {
     },
 
     /** Sends unsent plays; see `favorites.flush`. */
-    flush,
+    flush: outbox.flush,
 
-    /** Sends unsent plays. The next `flush` throws the error of a play that the service has rejected. */
-    send,
-
-    forget,
+    outbox,
   };
 }

@@ -1,5 +1,6 @@
 import { dataOf, signalOf } from './call.ts';
 import type { Init, Results } from './delivery.ts';
+import { bySound } from './entries.ts';
 import { createOutbox } from './outbox.ts';
 import type { Parts } from './parts.ts';
 import type { ProgressEntry } from './resources.ts';
@@ -8,7 +9,7 @@ import type { ProgressEntry } from './resources.ts';
 const gatherMs = 15_000;
 
 /** A position, or the removal of one. */
-interface Unsent {
+export interface Unsent {
   position_sec: number | null;
   updated_at: string;
   ahead_ms?: number;
@@ -17,9 +18,11 @@ interface Unsent {
 /** Entries by the ids of their sounds. */
 type Copied = Record<string, ProgressEntry>;
 
+export type Positions = ReturnType<typeof createPositions>;
+
 /** Keeps positions on the device: unsent ones in an outbox, and a copy of the list of the service. */
 export function createPositions(parts: Parts) {
-  const { session, waiting, progressCopy: copy, withCovers } = parts;
+  const { session, progressCopy: copy, withCovers } = parts;
   const kind = { name: 'progress', time: 'updated_at', field: 'entries', gatherMs } as const;
   const outbox = createOutbox<'updated_at', Unsent>(parts, { ...kind, send });
 
@@ -37,8 +40,7 @@ export function createPositions(parts: Parts) {
   /** Replaces the copy by the list of the service. Call it in `exclusively`, otherwise it could undo a later change. */
   async function receive(user: string, { api, options }: Init) {
     const data = await withCovers(dataOf(api.GET('/progress', signalOf(options))));
-    if (await isSignedIn(user))
-      await copy.replace(user, Object.fromEntries(data.map((entry) => [entry.sound_id, entry])));
+    if (await isSignedIn(user)) await copy.replace(user, bySound(data));
   }
 
   const isSignedIn = async (user: string) => (await session.load())?.user.id === user;
@@ -54,23 +56,6 @@ export function createPositions(parts: Parts) {
       const copied = await copy.read(user.id);
       apply(copied, Object.entries(unsent));
       return copied;
-    },
-
-    /**
-     * Runs a call that removes the position of a sound, or of all sounds, while no position is being sent. Then removes
-     * them from this device, except unsent positions that are newer than the call.
-     */
-    async drop(user: string, call: () => Promise<unknown>, id?: string) {
-      const calledAt = new Date(Date.now() - waiting.service.aheadMs()).toISOString();
-      await outbox.exclusively(user, async () => void (await call()));
-      const isDropped = (key: string) => id === undefined || key === id;
-      await outbox.update(user, (entries) => {
-        for (const [key, { updated_at }] of Object.entries(entries))
-          if (isDropped(key) && updated_at <= calledAt) delete entries[key];
-      });
-      await copy.update(user, (entries) => {
-        for (const key of Object.keys(entries)) if (isDropped(key)) delete entries[key];
-      });
     },
   };
 }

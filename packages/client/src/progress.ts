@@ -6,11 +6,11 @@ import { createPositions } from './positions.ts';
 import type { ProgressEntry } from './resources.ts';
 
 /** Positions at which the user stopped in each sound, on all devices. */
-export interface Progress extends Omit<ReturnType<typeof createProgress>, 'send' | 'drop' | 'forget'> {}
+export interface Progress extends Omit<ReturnType<typeof createProgress>, 'outbox'> {}
 
 export function createProgress(parts: Parts) {
   const { session, find, restore } = parts;
-  const { outbox, current, receive, drop } = createPositions(parts);
+  const { outbox, current, receive } = createPositions(parts);
 
   return {
     /**
@@ -53,11 +53,6 @@ export function createProgress(parts: Parts) {
     /** Sends unsent positions; see `favorites.flush`. Call it when the app goes to the background. */
     flush: (options?: FlushOptions): Promise<void> => outbox.flush(options),
 
-    /** Sends unsent positions. The next `flush` throws the error of a position that the service has rejected. */
-    send: outbox.send,
-
-    drop,
-
-    forget: outbox.forget,
+    outbox,
   };
 }

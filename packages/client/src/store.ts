@@ -114,42 +114,26 @@ export function storesOf({ store, offlineStore }: { store?: Store | undefined; o
   return { store: remembering(timed(given)), copies: inPieces(orMemory(timed(ofCopies))) };
 }
 
-/** Number of characters in a piece, which takes up to four bytes for each. */
-const pieceLength = 125_000;
+/** Number of characters that are stored in one item: 500 KB at most, because Android cannot read rows above 2 MB. */
+const maxLength = 125_000;
 
-/** Splits texts into pieces of at most 500 KB, because Android cannot read rows above 2 MB. */
+/** Stores long texts in pieces. Loads the code for it only when a text is long. */
 export function inPieces(store: Store): Store {
-  /** Returns the keys of the pieces that the text under a key names, and their total length. */
-  function piecesOf(key: string, text: string | null) {
-    const [, run = '', count = 0, length = 0] = /^pieces (\w) (\d+) (\d+)$/.exec(text ?? '') ?? [];
-    return { run, length: +length, keys: Array.from({ length: +count }, (_, n) => `${key}.${run}${n}`) };
-  }
+  const isDivided = (text: string | null) => /^pieces /.test(text ?? '');
+  const loadPieces = async () => (await import('./pieces.ts')).createPieces(store, maxLength);
 
-  async function replace(key: string, write: (lastRun: string) => unknown) {
-    const { run, keys } = piecesOf(key, await store.getItem(key));
-    await write(run);
-    for (const old of keys) await store.removeItem(old);
+  async function storeFor(key: string, text = '') {
+    const isLong = text.length > maxLength || isDivided(await store.getItem(key));
+    return isLong ? loadPieces() : store;
   }
 
   return {
     async getItem(key) {
       const text = await store.getItem(key);
-      const { keys, length } = piecesOf(key, text);
-      if (length === 0) return text;
-      const joined = (await Promise.all(keys.map((piece) => store.getItem(piece)))).join('');
-      if (joined.length !== length) throw new Error(`A piece of ${key} is missing.`);
-      return joined;
+      return isDivided(text) ? (await loadPieces()).getItem(key) : text;
     },
-    setItem: (key, text) =>
-      replace(key, async (lastRun) => {
-        const pieces = text.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [];
-        if (pieces.length < 2) return store.setItem(key, text);
-        // Keep the pieces of the last text until the new one is complete.
-        const run = lastRun === 'a' ? 'b' : 'a';
-        for (const [n, piece] of pieces.entries()) await store.setItem(`${key}.${run}${n}`, piece);
-        return store.setItem(key, `pieces ${run} ${pieces.length} ${text.length}`);
-      }),
-    removeItem: (key) => replace(key, () => store.removeItem(key)),
+    setItem: async (key, text) => (await storeFor(key, text)).setItem(key, text),
+    removeItem: async (key) => (await storeFor(key)).removeItem(key),
   };
 }
 

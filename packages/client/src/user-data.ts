@@ -13,12 +13,14 @@ import type { Store } from './store.ts';
 export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
   const parts: Parts = { ...shared, find: (id) => offline.get(id) };
   const { favoritesCopy, historyCopy, progressCopy } = parts;
-  const { forget: forgetFavorites, send: sendFavorites, ...favorites } = createFavorites(parts);
-  const { forget: forgetPlays, send: sendPlays, ...plays } = createPlays(parts);
-  const { forget: forgetProgress, send: sendProgress, drop, ...progress } = createProgress(parts);
-  /** Copy of `sounds-client/lists`, which apps without lists do not load. */
+  const { outbox: favoriteChanges, ...favorites } = createFavorites(parts);
+  const { outbox: unsentPlays, ...plays } = createPlays(parts);
+  const { outbox: positions, ...progress } = createProgress(parts);
+  const outboxes = [favoriteChanges, unsentPlays, positions];
+  // Items of `sounds-client/lists`, which apps without lists do not load.
   const listsCopy = createCopy(copies, 'lists');
-  const history = createHistory({ ...parts, flushPlays: sendPlays, dropProgress: drop });
+  const listEdits = createEntries(parts.store, 'lists');
+  const history = createHistory({ ...parts, flushPlays: unsentPlays.send, positions });
   const refresh = async (options?: CallOptions) => {
     await favorites.list(options).next();
     await history.list(options).next();
@@ -40,12 +42,12 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
 
     /** Sends unsent changes. Changes that cannot be sent stay. The next `flush` throws the errors of rejected ones. */
     send() {
-      for (const send of [sendFavorites, sendPlays, sendProgress]) send().catch(() => {});
+      for (const { send } of outboxes) send().catch(() => {});
     },
 
     /** Sends plays and positions with a session that has ended on this device. */
     sendLast: (sender: DeviceSession, options?: CallOptions) =>
-      Promise.allSettled([sendPlays(options, sender), sendProgress(options, sender)]),
+      Promise.allSettled([unsentPlays.send(options, sender), positions.send(options, sender)]),
 
     /** Removes the copies of a user's lists. */
     async forgetCopies({ id }: { id: string }) {
@@ -54,8 +56,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
 
     /** Removes the unsent changes of a user. */
     async forget(userId: string) {
-      const forgets = [forgetFavorites, forgetPlays, forgetProgress, createEntries(parts.store, 'lists').forget];
-      await Promise.all(forgets.map((forget) => forget(userId)));
+      await Promise.all([...outboxes, listEdits].map(({ forget }) => forget(userId)));
     },
   };
 }

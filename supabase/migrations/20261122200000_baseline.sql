@@ -765,16 +765,18 @@ create trigger sounds_service_suspend_ban before update of banned_until on auth.
 
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
-  delete from auth.audit_log_entries where payload::text like '%' || old.id || '%';
+  delete from auth.audit_log_entries
+    where payload ->> 'actor_id' in (select id::text from deleted)
+      or payload -> 'traits' ->> 'user_id' in (select id::text from deleted);
   return null;
   -- Lets the deletion succeed if the table is missing or read-only for the service.
 exception when insufficient_privilege or undefined_table then
-  raise warning 'The entries of account % in auth.audit_log_entries were not deleted: %', old.id, sqlerrm;
+  raise warning 'The entries of deleted accounts in auth.audit_log_entries were not deleted: %', sqlerrm;
   return null;
 end
 $$;
-create trigger sounds_service_purge_audit_log after delete on auth.users for each row
-  execute function private.purge_audit_log();
+create trigger sounds_service_purge_audit_log after delete on auth.users referencing old table as deleted
+  for each statement execute function private.purge_audit_log();
 
 create table private.deleted_accounts (
   id bigint generated always as identity primary key,

@@ -1,5 +1,5 @@
--- Deletes log entries of Auth about deleted accounts, because they contain names, e-mail and IP addresses. Reads the log
--- once for all accounts of a statement, because upkeep deletes up to 1,000 guests at once.
+-- Deletes log entries of Auth about deleted accounts, because they contain names, e-mail and IP addresses. Reads the
+-- log once for all accounts of a statement, because upkeep deletes up to 1,000 guests at once.
 create function private.purge_audit_log() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   delete from auth.audit_log_entries

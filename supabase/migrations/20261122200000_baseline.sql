@@ -3513,39 +3513,46 @@ comment on table private.removed_lists is
   'Ids of lists that a customer removed in the last 30 days, so that a late edit does not bring one back.';
 
 
-create function private.list_items(items jsonb) returns json language plpgsql stable set search_path = '' as $$
+create function private.own_lists(list_id uuid) returns json[] language plpgsql stable set search_path = '' as $$
 begin
-  return to_json(array(
-    select json_build_object('sound_id', item.sound_id, 'volume', volume, 'sounds', (
-      select to_json(sound) from private.sound_preview as sound where sound.id = item.sound_id
-    ))
-    from rows from (jsonb_to_recordset(items) as (sound_id uuid, volume double precision)) with ordinality
-      as item (sound_id, volume, place)
-    where exists (select from public.sounds as sound where sound.id = item.sound_id)
-    order by place
-  ));
-end
-$$;
-comment on function private.list_items is 'Returns the items in API responses: {sound_id, volume, sounds}.';
-
-create function private.list_as_json(list public.lists) returns json
-language plpgsql stable set search_path = '' as $$
-begin
-  return json_build_object(
-    'id', list.id, 'name', list.name, 'is_mix', list.is_mix, 'items', private.list_items(list.items),
-    'version', list.version, 'updated_at', private.iso_time(list.updated_at)
+  return array(
+    with own as (
+      select * from public.lists where user_id = auth.uid() and (list_id is null or id = list_id)
+    ),
+    item as (
+      select own.id as in_list, place, sound_id, volume
+      from own cross join lateral rows from (
+        jsonb_to_recordset(own.items) as (sound_id uuid, volume double precision)
+      ) with ordinality as sent (sound_id, volume, place)
+    ),
+    known as materialized (
+      select stored.id, to_json(preview) as preview
+      from public.sounds as stored left join private.sound_preview as preview using (id)
+      where stored.id in (select sound_id from item)
+    ),
+    listed as (
+      select in_list, json_agg(entry order by place) as items
+      from item join known on known.id = sound_id
+        cross join lateral (select sound_id, volume, preview as sounds) as entry
+      group by in_list
+    )
+    select json_build_object(
+      'id', id, 'name', name, 'is_mix', is_mix, 'items', coalesce(listed.items, '[]'),
+      'version', version, 'updated_at', private.iso_time(updated_at)
+    )
+    from own left join listed on in_list = id
+    order by updated_at desc, id
   );
 end
 $$;
+comment on function private.own_lists is
+  'Returns a list of the caller as in API responses, or all of them, newest change first, if the id is null.';
 
 create function private.list_lists() returns json
 language plpgsql stable security definer set search_path = '' as $$
 begin
   perform private.require_account();
-  return to_json(array(
-    select private.list_as_json(list) from public.lists as list where user_id = auth.uid()
-    order by updated_at desc, id
-  ));
+  return to_json(private.own_lists(null));
 end
 $$;
 
@@ -3677,9 +3684,7 @@ comment on function private.remove_list is 'Removes a list unless another edit w
 create function private.list_result(list_id uuid, status text) returns json
 language plpgsql stable set search_path = '' as $$
 begin
-  return json_build_object('id', list_id, 'status', status, 'list', (
-    select private.list_as_json(list) from public.lists as list where user_id = auth.uid() and id = list_id
-  ));
+  return json_build_object('id', list_id, 'status', status, 'list', (private.own_lists(list_id))[1]);
 end
 $$;
 

@@ -26,8 +26,8 @@ select bag_eq(
   $$ values
     ('category'), ('category_problems'), ('copied_category'), ('copied_home_section'), ('copied_sound'), ('customer'),
     ('favorite'), ('file_problems'), ('history_entry'), ('home_section'), ('named_file'), ('progress_entry'),
-    ('section_problems'), ('sound'), ('sound_preview'), ('sound_problems'), ('stored_sound'), ('sub_category'), ('trash_problems'),
-    ('visible_category') $$,
+    ('section_problems'), ('sound'), ('sound_preview'), ('sound_problems'), ('stored_sound'), ('sub_category'),
+    ('trash_problems'), ('visible_category') $$,
   'the views are exactly the listed ones'
 );
 

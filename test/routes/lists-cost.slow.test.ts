@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { addSounds } from '../support/catalogue.ts';
+import { newUser, test } from '../support/test.ts';
+
+const rounds = 25;
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+test('200 lists cost at most six times 100 favorites, and saving one 1.5 times 100 positions', async ({
+  gateway,
+  sql,
+}) => {
+  const { user, access_token } = await newUser(gateway);
+  const sounds = await addSounds(
+    sql,
+    Array.from({ length: 100 }, (_, index) => ({ title: `Sound ${index}`, tags: ['night'], duration_sec: 600 })),
+  );
+  await sql`insert into public.favorites (user_id, sound_id) select ${user.id}, id from unnest(${sounds}::uuid[]) as id`;
+  const items = (from: number) =>
+    Array.from({ length: 20 }, (_, index) => ({ sound_id: sounds[(from + index) % 100], volume: index / 20 }));
+  for (let from = 0; from < 200; from += 1)
+    await sql`
+      insert into public.lists (user_id, id, name, is_mix, items)
+      values (${user.id}, ${randomUUID()}, ${`Night ${from}`}, true, ${sql.json(items(from))})`;
+  const [list] = await sql`select id, version from public.lists where user_id = ${user.id} limit 1`;
+
+  const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' };
+  /** Sends a request. Returns the time until its whole response has arrived. */
+  async function timeOf(method: string, path: string, body?: object): Promise<number> {
+    const begin = performance.now();
+    const response = await fetch(gateway.url + path, { method, headers, body: body ? JSON.stringify(body) : null });
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
+    return performance.now() - begin;
+  }
+  const entries = (round: number) =>
+    sounds.map((sound_id) => ({ sound_id, position_sec: round, updated_at: new Date().toISOString() }));
+  const edit = (round: number) => {
+    const version = Number(list?.['version']) + round;
+    return [{ id: list?.['id'], name: `Night, ${round}`, is_mix: true, items: items(round), version }];
+  };
+  const times = { lists: [] as number[], favorites: [] as number[], save: [] as number[], progress: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    times.lists.push(await timeOf('GET', '/lists'));
+    times.favorites.push(await timeOf('GET', '/favorites'));
+    times.save.push(await timeOf('PUT', '/lists', { lists: edit(round) }));
+    times.progress.push(await timeOf('PUT', '/progress', { entries: entries(round) }));
+  }
+  expect(median(times.lists)).toBeLessThan(6 * median(times.favorites));
+  expect(median(times.save)).toBeLessThan(1.5 * median(times.progress));
+});

@@ -135,7 +135,7 @@ export async function deletion() {
     await api.auth.deleteAccount();
   };
   return [
-    el('p', {}, `The account ${email}, your name, your favorites and your history are deleted for good.`),
+    el('p', {}, `The account ${email}, your name, your favorites, lists and history are deleted for good.`),
     form([password], 'Delete for good', remove, 'destructive'),
     link('#/account', 'Keep the account'),
   ];

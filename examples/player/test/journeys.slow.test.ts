@@ -44,7 +44,7 @@ test('a user can create an account, change and reset the password, and delete th
 
     await open(page, 'Account');
     await submit('Delete the account …');
-    const loss = `${email}, your name, your favorites and your history are deleted for good`;
+    const loss = `${email}, your name, your favorites, lists and history are deleted for good`;
     await page.getByText(loss).waitFor();
     const color = await page.evaluate("getComputedStyle(document.querySelector('form button')).color");
     expect(color).toBe('rgb(163, 21, 21)');

@@ -147,5 +147,5 @@ describe('in a separate database', () => {
   });
 
   test('copies are equal in the end, even if writers and readers overlap', () =>
-    checkCopies(sql, database.databaseUrl, 20));
+    checkCopies(sql, database.databaseUrl, 16));
 });

@@ -55,7 +55,7 @@ function createCopy() {
 const pick = (statements: string[]) => statements[randomInt(statements.length)] ?? '';
 const some = (table: string, most = 1) => `(select id from ${table} order by random() limit ${1 + randomInt(most)})`;
 
-/** Returns writes of administrators, imports and the upkeep. */
+/** Returns writes of administrators and imports. */
 const writes = () => [
   `insert into public.sounds (title, is_featured, category)
     select gen_random_uuid(), random() < 0.5, (select slug from public.categories order by random() limit 1)
@@ -79,9 +79,9 @@ const writes = () => [
     select section.id, sound.id, row_number() over () from section, (select id from public.sounds limit 3) as sound`,
   `delete from public.home_sections where id in ${some('public.home_sections')}`,
   `delete from public.categories where id in ${some('public.categories')}`,
-  // Undo one of the last changes, or empty the trash as if 31 days had passed.
+  // Undo one of the last changes, or age the trash, which the upkeep then empties.
   `select admin.undo(change) from (select change from private.edits order by id desc limit 20) as edit order by random() limit 1`,
-  `update public.sounds set deleted_at = now() - interval '31 days' where deleted_at is not null; select private.empty_trash()`,
+  `update public.sounds set deleted_at = now() - interval '31 days' where deleted_at is not null`,
   `update public.sounds set audio_path = (select name from storage.objects order by random() limit 1)
     where id in ${some('public.sounds')}`,
 ];
@@ -111,22 +111,22 @@ const write = (sql: Sql) =>
     });
 
 /**
- * Runs three writers and two readers at the same time in each round. Then compares the copies with a new copy and with
- * the tables.
+ * Runs four writers, the upkeep and two readers at the same time in each round. Then compares the copies with a new copy
+ * and with the tables.
  */
 export async function checkCopies(sql: Sql, databaseUrl: string, rounds: number): Promise<void> {
-  const connections = Array.from({ length: 5 }, () => postgres(databaseUrl, { max: 1, onnotice: () => {} }));
-  const copies = connections.slice(3).map((connection) => ({ connection, copy: createCopy() }));
+  const connections = Array.from({ length: 6 }, () => postgres(databaseUrl, { max: 1, onnotice: () => {} }));
+  const copies = connections.slice(4).map((connection) => ({ connection, copy: createCopy() }));
   try {
     for (let round = 0; round < rounds; round++) {
-      const writing = connections.slice(0, 3).map(async (connection) => {
+      const writing = connections.slice(0, 4).map(async (connection) => {
         for (let count = randomInt(1, 4); count > 0; count--) await write(connection);
       });
       const reading = copies.map(async ({ connection, copy }) => {
         if (randomInt(20) === 0) copy.startAgain();
         for (let count = randomInt(1, 5); count > 0; count--) await copy.read(connection);
       });
-      await Promise.all([...writing, ...reading]);
+      await Promise.all([...writing, sql`select private.upkeep()`, ...reading]);
       const fresh = createCopy();
       for (const copy of [fresh, ...copies.map(({ copy }) => copy)]) while (await copy.read(sql));
       for (const { copy } of copies) expect(copy.sorted(), `round ${round}`).toEqual(fresh.sorted());

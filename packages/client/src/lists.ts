@@ -4,7 +4,8 @@ import { previewOf } from './catalogue.ts';
 import { createCopy, newestFirst } from './entries.ts';
 import { sessionOver, tooMany } from './error.ts';
 import type { Sounds } from './index.ts';
-import { contentOf, createListEdits, type Edit, type StoredList, withoutPreviews } from './list-edits.ts';
+import { type StoredList, withoutPreviews } from './list-calls.ts';
+import { contentOf, createListEdits, type Edit } from './list-edits.ts';
 import { type Content, fits, type ListItem, merge } from './list-merge.ts';
 import { createListeners } from './listeners.ts';
 import { type Store, storesOf } from './store.ts';
@@ -32,13 +33,15 @@ export interface SavedList extends Content {
 export interface ListToSave extends Content {
   id: string;
   version: number;
+  /** Value that `all` gave, which tells apart states of one version. Default: that of the newest state. */
+  updated_at?: string | undefined;
 }
 
 /** Mixes and playlists of the user, which can be changed without a network. */
 export interface Lists extends ReturnType<typeof createLists> {}
 
 /** Maximum number of states that are remembered for later edits. */
-const maxStates = 1_000;
+const maxStates = 2_000;
 
 /** Creates lists, and sends the edits of the last start. Make one object for the whole app. */
 export function createLists(options: ListsOptions) {
@@ -120,8 +123,8 @@ export function createLists(options: ListsOptions) {
     /**
      * Sends unsent edits. The client does this after each edit, when it is created, and when a browser is online again.
      * In React Native, call it when the network is back.
-     * @throws SoundsError `too_many` as long as an edit does not fit and stays on the device, or the error of an edit
-     *   that the service has refused since the last call, which is dropped
+     * @throws SoundsError `too_many` as long as an edit does not fit and stays on the device, `no_answer` if one stays
+     *   for another reason, or the error of an edit that the service has rejected since the last call, which is dropped
      */
     flush: edits.flush,
   };
@@ -130,15 +133,21 @@ export function createLists(options: ListsOptions) {
 /** Remembers the states that `all` has returned, because an app may edit a state that the copy no longer has. */
 function createStates() {
   const states = new Map<string, Content>();
-  const keyOf = ({ id, version }: { id: string; version: number }) => `${id} ${version}`;
+  const keyOf = ({ id, version, updated_at }: ListToSave) => `${id} ${version} ${updated_at ?? 'newest'}`;
+
+  function keep(key: string, content: Content) {
+    states.delete(key);
+    states.set(key, content);
+    const [oldest = ''] = states.keys();
+    if (states.size > maxStates) states.delete(oldest);
+  }
+
   return {
     of: (list: ListToSave) => states.get(keyOf(list)),
     forget: () => states.clear(),
     remember(list: ListToSave) {
-      states.delete(keyOf(list));
-      states.set(keyOf(list), contentOf(list));
-      const [oldest = ''] = states.keys();
-      if (states.size > maxStates) states.delete(oldest);
+      keep(keyOf(list), contentOf(list));
+      keep(keyOf({ ...list, updated_at: undefined }), contentOf(list));
     },
   };
 }

@@ -70,6 +70,19 @@ test('edits of two devices without a network are merged, and previews need no ne
   for (const lists of [mine, theirs]) expect(await textsOf(lists)).toEqual(['Late 3: Rain Sea Wind']);
   for (const each of [device, other]) expect(unsent(each)).toEqual([]);
 
+  device.network.before = async (request) => {
+    // Another device is faster each time.
+    if (nameOf(request) === 'PUT /lists')
+      await sql`update public.lists set version = version + 1, name = name || '!' where id = ${list?.id ?? ''}`;
+    return undefined;
+  };
+  await change(mine, ({ items }) => ({ items: items.slice(0, 2) }));
+  await expect(mine.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  expect(unsent(device)).toHaveLength(1);
+  device.network.before = pass;
+  await mine.flush();
+  expect(await textsOf(mine)).toEqual([expect.stringMatching(/^Late!+ \d+: Rain Sea$/)]);
+
   await theirs.remove(list?.id ?? '');
   await theirs.flush();
   await change(mine, () => ({ name: 'Later' })); // of a list that was removed
@@ -89,19 +102,23 @@ test('an edit is based on the state that all gave, also in another tab or after 
   await first.save(newList({ items: [item(rain)] }));
   await first.flush();
   const [seen] = await second.all();
-  if (!seen) throw new Error('The list is missing.');
+  const [kept] = await first.all();
+  if (!seen || !kept) throw new Error('The list is missing.');
   cutLists(device);
   await change(first, ({ items }) => ({ items: [...items, item(wind)] }));
   await second.save({ ...seen, items: [item(sea), ...seen.items] });
   const [list] = await first.all();
   expect(list?.items.map(({ sound_id }) => sound_id)).toEqual([sea, rain, wind]);
+  await first.save({ ...kept, name: 'Late' }); // an older state of the same version, without the sounds added since
+  const [{ updated_at: _, ...newest } = kept] = await first.all();
+  await first.save({ ...newest, items: newest.items.filter(({ sound_id }) => sound_id !== sea) });
 
   device.network.before = pass;
   await first.flush();
-  expect(await textsOf(first)).toEqual([expect.stringMatching(/^Night \d: Sea Rain Wind$/)]);
+  expect(await textsOf(first)).toEqual([expect.stringMatching(/^Late \d: Rain Wind$/)]);
   await second.save({ ...seen, items: [] }); // removes only what it had seen
   await second.flush();
-  expect(await textsOf(second)).toEqual([expect.stringMatching(/^Night \d: Sea Wind$/)]);
+  expect(await textsOf(second)).toEqual([expect.stringMatching(/^Late \d: Wind$/)]);
 });
 
 test('a refused edit is dropped, and one that does not fit stays until there is room', async ({ device, sql }) => {

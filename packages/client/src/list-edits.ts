@@ -80,9 +80,9 @@ export function createListEdits({ api, store, copy, changed }: Options) {
       const edit = edits[id];
       if (!edit) return; // the account was deleted meanwhile
       const left = editAfter(result, edit, sent);
-      if (left instanceof SoundsError) held.set(id, left);
-      else if (left) edits[id] = left;
-      else delete edits[id];
+      if (left === null) delete edits[id];
+      else if ('mine' in left) edits[id] = left;
+      else held.set(id, left);
     });
     return id in (await unsent.read(user)) && !held.has(id) ? [id] : [];
   }

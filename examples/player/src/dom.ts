@@ -45,7 +45,7 @@ export function notify(text = '', seconds = 0) {
   if (seconds > 0) timer = window.setTimeout(notify, seconds * 1000);
   const copy = copyInUse();
   const age = copy ? `the catalogue as of ${copy.toLocaleString()}, ` : '';
-  const offline = navigator.onLine ? '' : `No network: ${age}favorites are sent later.`;
+  const offline = navigator.onLine ? '' : `No network: ${age}your changes are sent later.`;
   find('#notice').textContent = text || offline;
 }
 

@@ -60,7 +60,11 @@ async function show() {
 for (const event of ['hashchange', 'offline', 'online']) addEventListener(event, () => notify());
 addEventListener('hashchange', show);
 
-addEventListener('wait', ({ detail }) => notify(waitText(detail), (detail.until.getTime() - Date.now()) / 1000));
+addEventListener('wait', ({ detail }) => {
+  const text = waitText(detail);
+  // Keep what is shown when the network is missing, such as the confirmation of a change that is sent later.
+  if (text || find('#notice').textContent === '') notify(text, (detail.until.getTime() - Date.now()) / 1000);
+});
 
 const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 

@@ -14,6 +14,7 @@ async function signIn(page: Page) {
 const addTo = async (page: Page, id: string, name: string) => {
   await page.goto(`${page.url().split('#')[0]}#/sound/${id}`);
   await page.getByLabel('Add to a list').selectOption({ label: name });
+  await page.getByText('The sound is in the list.').waitFor();
   const title = await page.getByRole('heading', { level: 1 }).innerText();
   await openList(page, name);
   await page.locator('.items').getByText(title).waitFor();

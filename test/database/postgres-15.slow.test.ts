@@ -3,13 +3,8 @@ import { checkDatabase } from '@sounds-service/migration/check';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../support/prepared.ts';
-import { expectDeclared } from './declared.ts';
 
-test('the migrations create the declared schema on PostgreSQL 15', async () => {
-  await expectDeclared(15);
-});
-
-test('the migrations create the declared schema in an older project with default privileges', async () => {
+test('the migrations create the declared schema on PostgreSQL 15, despite default privileges', async () => {
   const { databaseUrl, stop } = await startDatabase(15, 'bare');
   onTestFinished(stop);
   const sql = postgres(databaseUrl, { max: 1 });

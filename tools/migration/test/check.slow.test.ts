@@ -22,6 +22,9 @@ const mistakes = `
   create function public.remove_favorite(sound text) returns boolean language sql as 'select true' | drop function "public"."remove_favorite"(text)
   alter table public.customers rename column last_seen_at to seen_at | alter table "public"."customers" add column "last_seen_at"
   drop index public.history_newest_first | create index history_newest_first
+  comment on function public.get_sound is null | comment on function "public"."get_sound"
+  revoke execute on function public.get_sound from authenticated | grant execute on function "public"."get_sound"(uuid) to "authenticated"
+  alter function private.list_categories reset enable_seqscan | create or replace function private.list_categories
   alter view admin.most_played rename to top_sounds | create view admin.most_played`
   .trim()
   .split('\n')
@@ -48,7 +51,6 @@ test('npm run migration -- --check ignores the real pg_cron and its jobs', {
   await migrate(databaseUrl);
   const sql = postgres(databaseUrl, { max: 1, onnotice() {} });
   expect(await sql`select jobname from cron.job`).toEqual([{ jobname: 'sounds-service upkeep' }]);
-  expect(await checkDatabase(databaseUrl)).toEqual([]);
   await sql`select cron.schedule('of an administrator', '0 5 * * *', 'select 1')`;
   await sql`alter table public.favorites disable row level security`;
   const fix = expect.stringMatching(/favorites.*\s+enable row level/);

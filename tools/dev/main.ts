@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { migrationDrift, migrationsFolder } from '@sounds-service/local-supabase/migrations';
 import { type Stack, startStack } from '@sounds-service/local-supabase/stack';
 import { watch } from 'chokidar';
@@ -115,6 +116,7 @@ process.on('uncaughtException', (error) => {
 });
 
 let dataDir: string | undefined;
+readEnvFile();
 readSettings(process.argv.slice(2))
   .then((settings) => {
     dataDir = settings.dataDir;

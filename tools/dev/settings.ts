@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readEnvFile } from '@sounds-service/local-supabase/env-file';
 import { hostAddress } from './host-address.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -10,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export type Settings = Awaited<ReturnType<typeof readSettings>>;
 
 /**
- * Reads the command line, the environment and `.env`. --help prints the usage and ends the process.
+ * Reads the command line and the environment. --help prints the usage and ends the process.
  * @throws an Error about an invalid argument or port
  */
 export async function readSettings(args: string[]) {
@@ -19,7 +18,6 @@ export async function readSettings(args: string[]) {
     console.log(usage);
     process.exit(0);
   }
-  readEnvFile();
   const gatewayPort = port('PORT', 3000);
   const playerPort = port('PLAYER_PORT', 5173);
   const apiPort = port('SUPABASE_PORT', 54321);

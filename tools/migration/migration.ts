@@ -24,15 +24,24 @@ export async function writeMigration(
     );
   const databases = await startSchemaDatabases(17, project);
   try {
-    const changes = await compareSchemas(databases);
-    if (changes.statements.length === 0) return 'Nothing to do: the migrations make what supabase/schemas declares.';
-    if (changes.losses.length > 0 && !allowDataLoss) throw new Error(rejection(name, changes.losses));
-    const files = write(name, changes, new URL('supabase/migrations/', project));
-    const proof = await prove(databases, changes, files);
-    return `${files.join('\n')}: ${changes.summary}\n${proof}`;
+    return await writeChanges(name, databases, { allowDataLoss, project });
   } finally {
     await databases.stop();
   }
+}
+
+/** Writes the migration from databases that were started from the same project; see writeMigration. */
+export async function writeChanges(
+  name: string,
+  databases: SchemaDatabases,
+  { allowDataLoss, project }: Required<MigrationOptions>,
+): Promise<string> {
+  const changes = await compareSchemas(databases);
+  if (changes.statements.length === 0) return 'Nothing to do: the migrations make what supabase/schemas declares.';
+  if (changes.losses.length > 0 && !allowDataLoss) throw new Error(rejection(name, changes.losses));
+  const files = write(name, changes, new URL('supabase/migrations/', project));
+  const proof = await prove(databases, changes, files);
+  return `${files.join('\n')}: ${changes.summary}\n${proof}`;
 }
 
 const rejection = (name: string, losses: string[]) => `This would delete data:

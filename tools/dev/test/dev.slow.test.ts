@@ -96,20 +96,17 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     },
   );
 
-  test('lets the reference send the token of the demo account, also after a reload', {
+  test('lets the reference send the token of the demo account', {
     tags: ['browser'],
   }, async () => {
     const view = { width: 1280, colorScheme: 'light' } as const;
     await inBrowser(`${apiOn('127.0.0.1')}/docs`, view, async (page, { complaints }) => {
-      for (const _ of ['first', 'again']) {
-        await page.getByRole('link', { name: 'Caller profile HTTP Method' }).click();
-        const section = page.getByRole('region', { name: 'Caller profile', exact: true });
-        await section.getByRole('button', { name: 'Test Request' }).click();
-        const client = page.getByRole('dialog');
-        await client.getByRole('button', { name: 'Send get request' }).click();
-        await client.getByRole('link', { name: '200 OK' }).waitFor();
-        await page.reload();
-      }
+      await page.getByRole('link', { name: 'Caller profile HTTP Method' }).click();
+      const section = page.getByRole('region', { name: 'Caller profile', exact: true });
+      await section.getByRole('button', { name: 'Test Request' }).click();
+      const client = page.getByRole('dialog');
+      await client.getByRole('button', { name: 'Send get request' }).click();
+      await client.getByRole('link', { name: '200 OK' }).waitFor();
       expect(complaints).toEqual([]);
     });
   });
@@ -162,16 +159,35 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
       expect(counts).toEqual({ ...none, users: [demoAccount.email, freeAccount.email] });
     };
     dev = await startDev(env, '--fresh', '--empty');
+    expect(dev.output.stdout).toContain('Applying migrations');
     await expectNoSamples();
     dev.kill('SIGINT');
     expect(await dev.exited).toBe(0);
-    // Ends only npm, as a supervisor would.
     dev = run(['run', 'dev'], env, 'npm');
     await dev.until('Ctrl-C stops everything.');
     await expectNoSamples();
   });
 
-  test('names pending migrations in a 500, and in no other response', async () => {
+  test('names what is in use in one sentence', async () => {
+    // Debian's shell stays between npm and the program.
+    const [child] = childrenOf(dev.pid);
+    const first = [child, ...childrenOf(child?.pid ?? 0)].find((it) => it && !it.command.startsWith('sh '));
+    const inUse = `The data folder \\S+ is in use by another npm run dev, process ${first?.pid}: stop that one, or [^\n]+\\.`;
+    const taken = ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'].map(
+      (name) => `Port ${env[name as keyof typeof env]} is in use by another program; set ${name} to another one\\.`,
+    );
+    for (const [given, args, sentences] of [
+      [env, ['--fresh'], [inUse]],
+      [{ ...env, DEV_DATA_DIR: `${folder}/other` }, [], taken],
+    ] as const) {
+      const { exited, output } = run(['tools/dev/main.ts', ...args], given);
+      expect(await exited).toBe(1);
+      expect(output.stderr).toMatch(new RegExp(`^${sentences.join('\n')}\n$`));
+    }
+    expect((await fetch(`http://127.0.0.1:${env.PORT}/readyz`)).status).toBe(200);
+  });
+
+  test('names pending migrations in a 500 and no other response, and ends with its npm', async () => {
     await query(`delete from supabase_migrations.schema_migrations where name = 'baseline'`);
     const messageOf = async (path: string) => (await apiAt(apiOn('127.0.0.1')).get(path)).body.error?.message;
     expect(await messageOf('/categories')).toBeUndefined();
@@ -180,16 +196,19 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
     await expect
       .poll(() => messageOf('/categories'))
       .toMatch(/ In development: supabase\/migrations\/\d+_baseline\.sql has not been applied\. Stop npm run/);
-    dev.kill('SIGTERM');
+    // Ends only npm, as a supervisor would.
+    dev.kill('SIGHUP');
+    await dev.exited;
     await untilGone(folder);
   });
 
   test('ends on Ctrl-C during the preparation', async () => {
-    dev = run(['tools/dev/main.ts', '--fresh'], env);
+    const anew = await preparedFolder();
+    dev = run(['tools/dev/main.ts'], { ...env, DEV_DATA_DIR: anew });
     await dev.until('Seeding the catalogue');
     // Sends it twice, because npm forwards a signal that the terminal also sends.
     for (const _ of [1, 2]) dev.kill('SIGINT');
     expect([await dev.exited, dev.output.stderr]).toEqual([0, '']);
-    await untilGone(folder);
+    await untilGone(anew);
   });
 });

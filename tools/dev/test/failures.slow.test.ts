@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { startPostgres } from '@sounds-service/local-supabase/postgres';
 import { startStack } from '@sounds-service/local-supabase/stack';
 import postgres from 'postgres';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { preparedFolder } from '../../../test/support/prepared.ts';
-import { childrenOf, devEnvironment, run, untilGone } from '../../../test/support/processes.ts';
+import { devEnvironment, run, untilGone } from '../../../test/support/processes.ts';
 import { hostAddress } from '../host-address.ts';
+import { readSettings } from '../settings.ts';
 
 const mainFile = 'tools/dev/main.ts';
 
@@ -35,42 +36,22 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     return output.stderr;
   }
 
-  test('names what is in use in one sentence, and ends when npm gets SIGHUP', async () => {
-    const npm = run(['run', 'dev'], env, 'npm');
-    await npm.until('Ctrl-C stops everything.');
-    // Debian's shell stays between npm and the program.
-    const [child] = childrenOf(npm.pid);
-    const first = [child, ...childrenOf(child?.pid ?? 0)].find((it) => it && !it.command.startsWith('sh '));
-    const other = await devEnvironment(folder);
-    const inUse = `The data folder \\S+ is in use by another npm run dev, process ${first?.pid}: stop that one, or [^\n]+\\.`;
-    const taken = (names: (keyof typeof env)[]) =>
-      names.map((name) => `Port ${env[name]} is in use by another program; set ${name} to another one\\.`);
-    const ports = ['PORT', 'PLAYER_PORT', 'SUPABASE_PORT', 'SUPABASE_DB_PORT'] as const;
-    const elsewhere = { DEV_DATA_DIR: `${folder}/other` };
-    for (const [given, args, sentences] of [
-      [env, ['--fresh'], [inUse]],
-      [{ ...other, ...elsewhere, PLAYER_PORT: env.PLAYER_PORT }, [], taken(['PLAYER_PORT'])],
-      [{ ...env, ...elsewhere }, [], taken([...ports])],
-    ] as const)
-      expect(await failureOf(given, [mainFile, ...args])).toMatch(new RegExp(`^${sentences.join('\n')}\n$`));
-    expect((await fetch(`http://127.0.0.1:${env.PORT}/readyz`)).status).toBe(200);
-    npm.kill('SIGHUP');
-    await npm.exited;
-    await untilGone(folder);
-  });
-
   const isRoot = process.getuid?.() === 0;
   test('rejects wrong settings in one sentence', { tags: isRoot ? ['setpriv'] : [] }, async () => {
+    onTestFinished(() => void vi.unstubAllEnvs());
     for (const [given, args, expected] of [
-      [{ PORT: '80x' }, [], /^PORT must be a port number from 1 to 65535\.\n$/],
-      [{ PLAYER_PORT: '65536' }, [], /^PLAYER_PORT must be a port number from 1 to 65535\.\n$/],
-      [{ SUPABASE_DB_PORT: env.PORT }, [], /^PORT, .* must be four different ports\.\n$/],
-      [{}, ['--host', '192.0.2.1'], /^.+ is not an address of this machine\. Set --host .+\n$/],
-      [{ RATE_LIMIT_PER_MINUTE: 'many' }, [], /RATE_LIMIT_PER_MINUTE must be a whole number/],
-    ] as const)
-      expect(await failureOf({ ...env, ...given }, [mainFile, ...args])).toMatch(expected);
+      [{ PORT: '80x' }, [], /^PORT must be a port number from 1 to 65535\.$/],
+      [{ PLAYER_PORT: '65536' }, [], /^PLAYER_PORT must be a port number from 1 to 65535\.$/],
+      [{ SUPABASE_DB_PORT: env.PORT }, [], /^PORT, .* must be four different ports\.$/],
+      [{}, ['--host', '192.0.2.1'], /^.+ is not an address of this machine\. Set --host .+$/],
+    ] as const) {
+      for (const [name, value] of Object.entries({ ...env, ...given })) vi.stubEnv(name, value);
+      await expect(readSettings([...args])).rejects.toThrow(expected);
+    }
     for (const address of ['0.0.0.0', '127.0.0.1', 'localhost', 'fe80::1'])
       await expect(hostAddress(address)).rejects.toThrow(/is not an address of this machine/);
+    const limited = { ...env, RATE_LIMIT_PER_MINUTE: 'many' };
+    expect(await failureOf(limited)).toMatch(/RATE_LIMIT_PER_MINUTE must be a whole number/);
     await untilGone(folder);
     if (!port80NeedsRoot) return;
     const asPlainUser = isRoot ? ['setpriv', '--bounding-set=-net_bind_service'] : [];

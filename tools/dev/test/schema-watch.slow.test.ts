@@ -15,14 +15,15 @@ test('npm run dev reports a saved schema file that is invalid or ahead of the mi
   const watcher = watchSchemas((line) => heard.resolve(line), pathToFileURL(`${folder}/`));
   onTestFinished(() => watcher.close());
   await once(watcher, 'ready');
-  const add = (statement: string) => appendFile(join(folder, 'supabase/schemas/71_imports.sql'), `${statement};\n`);
-  await add('alter table public.imports add column finished_at timestamptz');
+  const add = (file: string, statement: string) =>
+    appendFile(join(folder, 'supabase/schemas', file), `${statement};\n`);
+  await add('71_imports.sql', 'alter table public.imports add column finished_at timestamptz');
   expect(await heard.promise).toBe(
     'supabase/schemas is ahead of the migrations. Adds 1, changes 0, drops 0. To write the migration: npm run migration -- name_of_the_change',
   );
   heard = Promise.withResolvers();
-  await add('comment on table public.import is null');
+  await add('10_foundations.sql', 'comment on table public.import is null');
   expect(await heard.promise).toMatch(
-    /^supabase\/schemas\/71_imports\.sql:\d+: relation "public\.import" does not exist\n/,
+    /^supabase\/schemas\/10_foundations\.sql:\d+: relation "public\.import" does not exist\n/,
   );
 });

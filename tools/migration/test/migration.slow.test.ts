@@ -2,11 +2,11 @@ import { cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { writeBaseline } from '../baseline.ts';
-import { projectFolder } from '../databases.ts';
-import { writeMigration } from '../migration.ts';
+import { projectFolder, startSchemaDatabases } from '../databases.ts';
+import { writeChanges, writeMigration } from '../migration.ts';
 import { applySchemaFiles } from '../schema-files.ts';
 
 /** Text of a schema file and its replacement. */
@@ -41,11 +41,13 @@ test('npm run migration writes all changes once, and deletes data only when it i
   );
   await writeFile(join(migrations, '29990101000000_of_a_branch.sql'), 'select 1;');
   const before = await readdir(migrations);
-  await expect(writeMigration('add_mood', { project })).rejects.toThrow(
+  const databases = await startSchemaDatabases(17, project);
+  onTestFinished(databases.stop);
+  await expect(writeChanges('add_mood', databases, { project, allowDataLoss: false })).rejects.toThrow(
     /drop column "checksum";[\s\S]* --allow-data-loss$/,
   );
   expect(await readdir(migrations)).toEqual(before);
-  expect(await writeMigration('add_mood', { project, allowDataLoss: true })).toMatch(
+  expect(await writeChanges('add_mood', databases, { project, allowDataLoss: true })).toMatch(
     /^supabase\/migrations\/29990101000001_add_mood.sql: Adds 1, changes 0, drops 1.\nTried on a copy, filled with samples: /,
   );
   const text = await written('01_add_mood.sql');
@@ -69,18 +71,19 @@ test('npm run migration names rows that make it fail, and grants nothing Postgre
   expect(text).not.toContain('maintain');
 });
 
-// schema-watch.slow.test.ts tests an unknown name.
-test('npm run migration names file, line and statement of a fault in the grammar', async () => {
-  const [right, wrong] = ['where is_active and is_featured;', 'were is_active and is_featured;'];
-  const { project } = await projectWith(['31_sounds.sql', right, wrong]);
-  const schemas = new URL('supabase/schemas/', project);
-  const changed = await readFile(new URL('31_sounds.sql', schemas), 'utf8');
-  const at = `31_sounds.sql:${changed.slice(0, changed.indexOf(wrong)).split('\n').length}`;
+test('npm run migration names file, line and statement of a fault in the grammar or a name', async () => {
   const { databaseUrl, stop } = await startDatabase(17, 'bare');
-  await expect(applySchemaFiles(databaseUrl, schemas)).rejects.toThrow(
-    new RegExp(`^supabase/schemas/${at}: syntax error at or near "were"[^]*\n\n[^]*were is_active`),
-  );
-  await stop();
+  onTestFinished(stop);
+  const folder = await mkdtemp(join(tmpdir(), 'sounds-service-schemas-'));
+  const first = "-- Comment.\nselect 'ö'; -- two bytes\n\n";
+  for (const [statement, message] of [
+    ['select 1\n  were a and b;', 'syntax error at or near "a"\n\nwere a and b'],
+    ['select 1\n  from public.import;', 'relation "public\\.import" does not exist\n\nselect 1\n  from'],
+  ] as const) {
+    await writeFile(join(folder, '10_first.sql'), `${first}${statement}\n`);
+    const applying = applySchemaFiles(databaseUrl, pathToFileURL(`${folder}/`));
+    await expect(applying).rejects.toThrow(new RegExp(`^supabase/schemas/10_first\\.sql:5: ${message}`));
+  }
 });
 
 test('npm run migration -- --baseline writes the baseline, unless a later migration exists', async () => {

@@ -15,3 +15,13 @@ export function tone(seconds = 0.2, hertz = 100 + 300 * Math.random()): Buffer {
   header.writeUInt32LE(samples.byteLength, 40);
   return Buffer.concat([header, new Uint8Array(samples.buffer)]);
 }
+
+/** Returns a short recording of this size, which an import uploads in parts of 6 MB. A chunk of zeros fills it. */
+export function largeTone(bytes: number): Buffer {
+  const recording = tone();
+  const filler = Buffer.alloc(bytes - recording.length);
+  filler.write('JUNK');
+  filler.writeUInt32LE(filler.length - 8, 4);
+  recording.writeUInt32LE(bytes - 8, 4);
+  return Buffer.concat([recording, filler]);
+}

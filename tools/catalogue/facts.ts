@@ -25,8 +25,11 @@ import { plural } from './shared/text.ts';
  */
 export async function measureStored(env: NodeJS.ProcessEnv): Promise<boolean> {
   const interruption = new AbortController();
-  abortAtSignals(interruption);
-  const connection = connect(projectOf(env), interruption.signal);
+  const ignoreSignals = abortAtSignals(interruption);
+  return await measureAll(connect(projectOf(env), interruption.signal)).finally(ignoreSignals);
+}
+
+async function measureAll(connection: Connection): Promise<boolean> {
   const { sounds, measurements } = await readCatalogue(connection.client);
   const named = [...sounds.values()].flatMap((row) => filesOf(row).map((file) => ({ ...file, row })));
   const isOutdated = measurements.findOutdated();
@@ -42,7 +45,7 @@ export async function measureStored(env: NodeJS.ProcessEnv): Promise<boolean> {
       for (const { row } of uses) await updateFacts(connection.client, row.id, factsToWrite(row, facts, outdated));
       print([['updated', name, plural(uses.length, 'sound')]]);
     } catch (error) {
-      if (interruption.signal.aborted) throw new ImportError('Interrupted. Run it again to continue.');
+      if (connection.signal.aborted) throw new ImportError('Interrupted. Run it again to continue.');
       print([['rejected', name, asRejected(error).message]]);
       rejected += 1;
     }

@@ -15,15 +15,13 @@ import { clientWith, newEmail, password, test } from '../../../test/support/test
 import { put } from '../project/storage.ts';
 import { catalogueOf, type EmptyProject, startEmptyProject } from './empty-project.ts';
 import { picture } from './files.ts';
-import { envOf, importInto, makeFolder, startImport, type Target } from './folder.ts';
+import { envOf, exportFrom, importInto, makeFolder, measureFacts, startImport, type Target } from './folder.ts';
 import { isDownload } from './proxy.ts';
 
 const startExport = (folder: string, target: Target) => run(['tools/catalogue/export/main.ts', folder], envOf(target));
 
-async function exportInto(folder: string, target: Target) {
-  const { exited, output } = startExport(folder, target);
-  expect([await exited, output.stderr]).toEqual([0, '']);
-}
+const exportInto = async (folder: string, target: Target) =>
+  expect(await exportFrom(target, folder)).toMatchObject({ code: 0, stderr: '' });
 
 /** Makes a project with imported and hand-made sounds, the latter with unusual names, types, texts and hidden rows. */
 async function startFilledProject() {
@@ -75,11 +73,9 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   timeout: 60_000,
 }, async () => {
   const source = await startFilledProject();
-  const measuring = startImport(['--facts'], source);
-  expect([await measuring.exited, measuring.output.stderr]).toEqual([0, '']);
-  expect(measuring.output.stdout).toMatch(
-    /updated +covers\/hand\/f3\.png +2 sounds\n(.*\n)*3 files measured, 0 rejected\./,
-  );
+  const measuring = await measureFacts(source);
+  expect(measuring).toMatchObject({ code: 0, stderr: '' });
+  expect(measuring.stdout).toMatch(/updated +covers\/hand\/f3\.png +2 sounds\n(.*\n)*3 files measured, 0 rejected\./);
   expect(
     await source.sql`
       select title from public.sounds
@@ -92,9 +88,9 @@ test('an interrupted export continues, restores an equal catalogue, then fetches
   await source.sql`update public.imported_files set version = 1, facts = facts || ${source.sql.json(old)}`;
   await source.sql`update public.sounds set ${source.sql(old)} where audio_path is not null`;
   await source.sql`update public.sounds set loudness_lufs = -9 where title = 'Wind'`;
-  const renewing = startImport(['--facts'], source);
-  expect([await renewing.exited, renewing.output.stderr]).toEqual([0, '']);
-  expect(renewing.output.stdout).toContain('4 files measured, 0 rejected.');
+  const renewing = await measureFacts(source);
+  expect(renewing).toMatchObject({ code: 0, stderr: '' });
+  expect(renewing.stdout).toContain('4 files measured, 0 rejected.');
   expect(await source.sql`select title from public.sounds where loudness_lufs = -9`).toEqual([{ title: 'Wind' }]);
   await source.sql`
     update public.sounds set loudness_lufs = (
@@ -187,8 +183,8 @@ test.for([
   ['notes.txt', 'cannot be used as a folder (EEXIST)'],
 ])('an export into %j of a folder with notes is rejected', async ([name = '', problem]) => {
   const folder = join(await makeFolder({ 'notes.txt': '' }), name);
-  const { exited, output } = startExport(folder, inject('stack'));
-  expect([await exited, output.stderr]).toEqual([1, `${folder} ${problem}. Choose another folder.\n`]);
+  const { code, stderr } = await exportFrom(inject('stack'), folder);
+  expect([code, stderr]).toEqual([1, `${folder} ${problem}. Choose another folder.\n`]);
 });
 
 const runProgram = promisify(execFile);

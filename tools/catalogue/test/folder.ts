@@ -6,6 +6,8 @@ import { expect, inject, onTestFinished, vi } from 'vitest';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
+import { exportCatalogue } from '../export/export-catalogue.ts';
+import { measureStored } from '../facts.ts';
 import { importFolder as runImport } from '../import-folder.ts';
 import { createMeasurements } from '../project/measurements.ts';
 import { limitsOf } from '../project/storage.ts';
@@ -54,8 +56,8 @@ export function startImport(args: string[], target: Target = inject('stack'), wr
   return run(rest, { ...envOf(target), HOME: tmpdir() }, program);
 }
 
-/** Runs an import in this process, because starting the command takes longer than most imports. */
-export async function importAsking(target: Target, folder: string, ...args: string[]) {
+/** Runs a command in this process, because starting its program takes longer than most commands. */
+async function runHere(command: () => Promise<boolean>) {
   const output = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof output, method: 'log' | 'error') =>
     vi.spyOn(console, method).mockImplementation((text = '') => {
@@ -64,8 +66,7 @@ export async function importAsking(target: Target, folder: string, ...args: stri
   const spies = [collect('stdout', 'log'), collect('stderr', 'error')];
   vi.stubEnv('HOME', tmpdir()); // removed with the temporary folder
   try {
-    const isDone = await runImport(readArguments([folder, ...args]) as Settings, envOf(target));
-    return { code: isDone ? 0 : 1, ...output };
+    return { code: (await command()) ? 0 : 1, ...output };
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
     return { code: 1, ...output, stderr: `${output.stderr}${error.message}\n` };
@@ -74,6 +75,20 @@ export async function importAsking(target: Target, folder: string, ...args: stri
     vi.unstubAllEnvs();
   }
 }
+
+/** Imports and asks for confirmation, if the standard input is a terminal. */
+export const importAsking = (target: Target, folder: string, ...args: string[]) =>
+  runHere(() => runImport(readArguments([folder, ...args]) as Settings, envOf(target)));
+
+/** Measures what is in Storage, as `npm run import -- --facts` does. */
+export const measureFacts = (target: Target) => runHere(() => measureStored(envOf(target)));
+
+/** Exports as `npm run export` does. */
+export const exportFrom = (target: Target, folder: string) =>
+  runHere(async () => {
+    await exportCatalogue(folder, envOf(target));
+    return true;
+  });
 
 /** Imports without asking, because `--yes` is set. */
 export const importInto = (target: Target, folder: string, ...args: string[]) =>

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
-import { tone } from '../../../test/support/audio.ts';
+import { largeTone, tone } from '../../../test/support/audio.ts';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import type { ProxiedRequest } from '../../../test/support/network.ts';
 import { freePort } from '../../../test/support/ports.ts';
@@ -11,14 +11,16 @@ import { picture } from './files.ts';
 import { addFiles, importFolder, importInto, makeFolder, soundsIn, startImport, titlesOf } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
 
-const tones = (category: string, count: number, seconds = 0.2) =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone(seconds)]));
+const tones = (category: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone()]));
 
 /** Makes a category and a folder of recordings for it. */
-async function tonesIn(sql: Sql, count: number, seconds = 0.2) {
+async function tonesIn(sql: Sql, count: number) {
   const category = await addCategory(sql);
-  return { category, folder: await makeFolder(tones(category, count, seconds)) };
+  return { category, folder: await makeFolder(tones(category, count)) };
 }
+
+const [twoParts, threeParts] = [7_000_000, 14_000_000];
 
 /**
  * Starts an import and holds the requests that `isHeld` selects. Resolves when the first one is held.
@@ -50,7 +52,7 @@ const proxied = test.runIf(inject('stack').embedded);
 
 proxied('Ctrl-C lets an import finish its current row and print how many sounds are left', async ({ sql }) => {
   const { category, folder } = await tonesIn(sql, 8);
-  await addFiles(folder, { [`${category}/3.wav`]: tone(150) });
+  await addFiles(folder, { [`${category}/3.wav`]: largeTone(twoParts) });
   let [uploads, rows] = [0, 0];
   const { command, end } = await holdImport(folder, (request) => {
     if (isUpload(request)) return ++uploads > 1;
@@ -71,28 +73,32 @@ proxied('Ctrl-C lets an import finish its current row and print how many sounds 
 
 const isSecondPart = (request: ProxiedRequest) => isPart(request) && request.headers['upload-offset'] !== '0';
 proxied.for([
-  ['while it uploads', isUpload, 0, 2, 0.2],
-  ['in the second part of a large file', isSecondPart, 0, 3, 300],
-  ['before it writes the row', isSoundWrite, 0, 1, 0.2],
-  ['before it stores its record', isImportRecord, 1, 0, 0.2],
-] as const)('the next import continues one that is killed %s', async ([, isHeld, rows, repeated, seconds], { sql }) => {
-  const { category, folder } = await tonesIn(sql, 1, seconds);
-  const { command, proxy, end } = await holdImport(folder, isHeld);
-  command.kill('SIGKILL');
-  expect(await command.exited).toBeNull();
-  expect(await soundsIn(sql, category)).toHaveLength(rows);
-  end();
-  expect((await importInto(proxy, folder)).code).toBe(0);
-  // Finished requests and parts are not repeated.
-  expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
-  expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(44 + seconds * 48_000) }]);
-  await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
-  expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
-});
+  ['while it uploads', isUpload, 0, 2, tone()],
+  ['in the second part of a large file', isSecondPart, 0, 3, largeTone(threeParts)],
+  ['before it writes the row', isSoundWrite, 0, 1, tone()],
+  ['before it stores its record', isImportRecord, 1, 0, tone()],
+] as const)(
+  'the next import continues one that is killed %s',
+  async ([, isHeld, rows, repeated, recording], { sql }) => {
+    const category = await addCategory(sql);
+    const folder = await makeFolder({ [`${category}/0.wav`]: recording });
+    const { command, proxy, end } = await holdImport(folder, isHeld);
+    command.kill('SIGKILL');
+    expect(await command.exited).toBeNull();
+    expect(await soundsIn(sql, category)).toHaveLength(rows);
+    end();
+    expect((await importInto(proxy, folder)).code).toBe(0);
+    // Finished requests and parts are not repeated.
+    expect(proxy.passed.filter(isWrite).length - 1).toBe(repeated);
+    expect(await soundsIn(sql, category)).toMatchObject([{ audio_bytes: String(recording.length) }]);
+    await sql`update public.sounds set title = 'Renamed' where category = ${category}`;
+    expect((await importFolder(folder)).stdout).toContain('title: changed in the dashboard');
+  },
+);
 
 proxied('an import repeats a request if the request or its response is lost', async ({ sql }) => {
   const category = await addCategory(sql);
-  const files = { [`${category}/large.wav`]: tone(150), [`${category}/cover.jpg`]: await picture() };
+  const files = { [`${category}/large.wav`]: largeTone(twoParts), [`${category}/cover.jpg`]: await picture() };
   const folder = await makeFolder({ ...tones(category, 6), ...files });
   const [requests, answers] = [new Set<string>(), new Set<string>()];
   const isFirst = (seen: Set<string>, { method, path, body }: ProxiedRequest) => {
@@ -122,7 +128,7 @@ proxied('an import prints the address of large uploads if it does not answer', a
   const proxy = await startFaultyProxy(({ path }) =>
     path.startsWith('/storage/v1/upload/resumable') ? redirect : undefined,
   );
-  expect(await importInto(proxy, await makeFolder({ 'large.wav': tone(150) }))).toMatchObject({
+  expect(await importInto(proxy, await makeFolder({ 'large.wav': largeTone(twoParts) }))).toMatchObject({
     code: 1,
     stderr: `${elsewhere} no longer answers. Check the network, then run the import again.
 1 sound left to import. Run the import again to continue.

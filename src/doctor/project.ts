@@ -127,7 +127,7 @@ export const guests = check('Guests', [publishableKey, secretKey], async (run) =
   const { allows_guests: isAllowed } = run.report;
   if (isOnAtAuth && !isAllowed)
     throw new Problem(
-      'Anonymous sign-ins are switched on, but the database refuses guests: apps get errors of Auth, and nobody can listen.',
+      'Anonymous sign-ins are switched on at Auth, but the database refuses guests: nobody can listen without an account.',
       `Run the snippet allow_guests in the SQL editor, or switch off "Allow anonymous sign-ins" ${signInPage}.`,
     );
   if (isAllowed && !isOnAtAuth)

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { NotRun } from './test/setup/not-run.ts';
+import { createNotRun } from './test/setup/not-run.ts';
 import { findRemedies, toolNames } from './test/support/tools.ts';
 import './tools/end-with-npm.ts';
 
@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: 'test/setup/stack.ts',
     // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false },
-    reporters: ['default', new NotRun(remedies)],
+    reporters: ['default', createNotRun(remedies)],
     // Skips tests that are tagged with a tool that cannot be used.
     tags: toolNames.map((name) => ({ name, ...(name in remedies && { skip: true }) })),
     // Prints the output of failing tests only, because tests provoke errors.

@@ -1,29 +1,23 @@
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, TestCase } from 'vitest/node';
 import type { Remedies } from '../support/tools.ts';
 
-/** Prints the reasons of skipped tests at the end of a run, because the default reporter only counts them. */
-export class NotRun implements Reporter {
-  readonly #remedies: Record<string, string>;
+function reasonsFor(test: TestCase, remediesByTag: Record<string, string>): string[] {
+  const remedies = test.tags.flatMap((tag) => remediesByTag[tag] ?? []);
+  if (remedies.length > 0) return remedies;
+  const result = test.result();
+  return [
+    (result.state === 'skipped' && result.note) ||
+      'A hook failed, they were filtered out, or they need the embedded Supabase.',
+  ];
+}
 
-  constructor(remedies: Remedies) {
-    this.#remedies = remedies;
-  }
-
-  #reasonsFor(test: TestCase): string[] {
-    const remedies = test.tags.flatMap((tag) => this.#remedies[tag] ?? []);
-    if (remedies.length > 0) return remedies;
-    const result = test.result();
-    return [
-      (result.state === 'skipped' && result.note) ||
-        'A hook failed, they were filtered out, or they need the embedded Supabase.',
-    ];
-  }
-
-  onTestRunEnd(modules: readonly TestModule[]) {
+/** Creates the reporter that prints why tests were skipped, because the default reporter only counts them. */
+export const createNotRun = (remedies: Remedies): Reporter => ({
+  onTestRunEnd(modules) {
     const counts = new Map<string, number>();
     for (const module of modules)
       for (const test of module.children.allTests('skipped'))
-        for (const reason of this.#reasonsFor(test)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+        for (const reason of reasonsFor(test, remedies)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
     for (const [reason, count] of counts) console.log(`Not run: ${count}. ${reason}`);
-  }
-}
+  },
+});

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { compareSchemas, type SchemaChanges } from './changes.ts';
 import { projectFolder, type SchemaDatabases, startSchemaDatabases } from './databases.ts';
 
-export interface MigrationOptions {
+interface MigrationOptions {
   allowDataLoss?: boolean;
   /** The folder that holds `supabase/`. */
   project?: URL;

@@ -20,7 +20,7 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Folder that contains only the database. Created on the first start. */
   dataDir: string;
   /** 0 picks a free port. */

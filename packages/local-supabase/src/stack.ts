@@ -18,7 +18,7 @@ export interface Stack extends Pick<Postgres, 'databaseUrl' | 'exited'>, Pick<Ap
   stop(): Promise<void>;
 }
 
-export interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 'signing' | 'host'> {
+interface StackOptions extends Pick<ApiOptions, 'emailConfirmations' | 'signing' | 'host'> {
   /** Folder of the database and of files, created if missing. One stack at a time can use it. */
   dataDir: string;
   /** 0 picks a free port. */

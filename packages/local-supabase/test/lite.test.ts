@@ -2,7 +2,7 @@ import { App } from '@supabase/lite';
 import { PostgresConnection } from '@supabase/lite/postgres';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../../../test/support/prepared.ts';
-import { type AuthService, databaseOf, privateAuthMembers } from '../src/api/lite.ts';
+import { type AuthService, databaseOf, privateAuth, privateAuthMembers } from '../src/api/lite.ts';
 import { localKeys } from '../src/keys.ts';
 
 test('Supabase Lite has every private member that the emulator uses', async ({ onTestFinished }) => {
@@ -33,6 +33,8 @@ test('Supabase Lite has every private member that the emulator uses', async ({ o
   await app.fetch(new Request('http://localhost/auth/v1/settings'));
   if (!service) throw new Error('Lite did not call the middleware.');
   for (const name of Object.keys(privateAuthMembers)) expect(service, name).toHaveProperty(name);
+  expect(privateAuth(service).config.email).toHaveProperty('enable_confirmations');
+  expect(privateAuth(service).mailer.sendConfirmation).toBeTypeOf('function');
   expect(databaseOf(service.repo)).toBeDefined();
   expect('_storageAdapter' in app).toBe(true);
 });

@@ -21,7 +21,7 @@ export interface Request {
   headers?: object;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: the tests read bodies of every shape and would have to cast unknown

@@ -3,7 +3,7 @@ import { createClient, type SupabaseClient } from '@supabase/supabase-js';
 import pRetry from 'p-retry';
 import { ImportError } from '../shared/problems.ts';
 
-export interface Project {
+interface Project {
   url: string;
   secretKey: string;
   /** Advice if nothing answers at the URL. */

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import request from 'supertest';
 import { expect, test } from 'vitest';
 import { listen } from './support/gateway.ts';
 import { run } from './support/processes.ts';
-import { environment, startListening } from './support/server-process.ts';
+import { environment, startListening, startServer } from './support/server-process.ts';
 
 test('npm start stops on a SIGTERM that only npm receives', async () => {
   const npm = run(['start'], environment(), 'npm');
@@ -30,4 +31,19 @@ test('calls use the proxy of HTTPS_PROXY with NODE_USE_ENV_PROXY=1, except those
   child.kill('SIGTERM');
   await exited;
   await close();
+});
+
+test('an address that cannot be used is reported in one line, and the server exits with code 1', async () => {
+  const other = createTcpServer().listen(0);
+  const PORT = String((other.address() as AddressInfo).port);
+  for (const [settings, line] of [
+    [{ PORT }, `Port ${PORT} is in use. Set PORT to another one.`],
+    [{ METRICS_PORT: PORT }, `Port ${PORT} is in use. Set METRICS_PORT to another one.`],
+    [{ HOST: '203.0.113.7' }, 'This machine has no address 203.0.113.7. Set HOST to one that it has.'],
+  ] as const) {
+    const { output, exited } = startServer({ ...environment(), ...settings });
+    expect(await exited).toEqual([1, null]);
+    expect(output.stderr).toBe(`${line}\n`);
+  }
+  other.close();
 });

@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { expect, test } from 'vitest';
 import { environment, startListening, startServer } from './support/server-process.ts';
@@ -31,19 +30,4 @@ test('invalid configuration prints one line per variable and exits with code 1',
     expect.stringMatching(/^SUPABASE_SECRET_KEY must be /),
     expect.stringMatching(/^No Supabase project is configured\. Run cp \.env\.example \.env[^\n]+\.$/),
   ]);
-});
-
-test('an address that cannot be used is reported in one line, and the server exits with code 1', async () => {
-  const other = createServer().listen(0);
-  const PORT = String((other.address() as AddressInfo).port);
-  for (const [settings, line] of [
-    [{ PORT }, `Port ${PORT} is in use. Set PORT to another one.`],
-    [{ METRICS_PORT: PORT }, `Port ${PORT} is in use. Set METRICS_PORT to another one.`],
-    [{ HOST: '203.0.113.7' }, 'This machine has no address 203.0.113.7. Set HOST to one that it has.'],
-  ] as const) {
-    const { output, exited } = startServer({ ...environment(), ...settings });
-    expect(await exited).toEqual([1, null]);
-    expect(output.stderr).toBe(`${line}\n`);
-  }
-  other.close();
 });

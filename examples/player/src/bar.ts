@@ -1,6 +1,7 @@
-import { categoryOf, type Preview, restored } from './api.ts';
+import { type Preview, restored } from './api.ts';
 import { button, el, find, icon } from './dom.ts';
-import { clock, coverOf, heart, heartOf, pageOf, picture, showCover, waveform } from './parts.ts';
+import { nowMix, toggleMix } from './mix.ts';
+import { clock, heart, heartOf, pageOf, picture, showCover, waveform } from './parts.ts';
 import * as player from './player.ts';
 import { sleepTimer } from './sleep.ts';
 import { evenness, volume } from './volume.ts';
@@ -62,9 +63,6 @@ addEventListener('player', () => {
     item.ariaCurrent = item.value === sound?.id ? 'true' : null;
   wave.style.setProperty('--wave', waveform(measured?.waveform));
   showTime();
-  session.playbackState = sound === null ? 'none' : player.element.paused ? 'paused' : 'playing';
-  const artwork = sound ? [{ src: coverOf(sound) }] : [];
-  session.metadata = sound && new MediaMetadata({ title: sound.title, artist: categoryOf(sound), artwork });
   if (sound === null || favorite.value === sound.id) return;
   Object.assign(favorite, heartOf(sound));
   title.textContent = sound.title;
@@ -89,15 +87,6 @@ seek.oninput = () => {
   tellTime();
 };
 
-// Connect the lock screen, and the keys of keyboards and headphones.
-const session = navigator.mediaSession;
-session.setActionHandler('play', player.resume);
-session.setActionHandler('pause', player.pause);
-session.setActionHandler('stop', player.stop);
-session.setActionHandler('nexttrack', () => player.skip(1));
-session.setActionHandler('previoustrack', () => player.skip(-1));
-session.setActionHandler('seekto', ({ seekTime = 0 }) => player.seekTo(seekTime));
-
 addEventListener('keydown', (event) => {
   const { key, altKey, ctrlKey, metaKey, repeat, target } = event;
   const isOn = (controls: string) => (target as Element).closest(controls) !== null;
@@ -106,7 +95,7 @@ addEventListener('keydown', (event) => {
   if (key === 'ArrowLeft') player.seekTo(player.position() - 10);
   else if (key === 'ArrowRight') player.seekTo(player.position() + 10);
   else if (key !== ' ' || isOn('button, a')) return;
-  else if (!repeat) player.toggle(); // a key that is held repeats
+  else if (!repeat) void (nowMix().mix ? toggleMix() : player.toggle()); // a key that is held repeats
   event.preventDefault();
 });
 

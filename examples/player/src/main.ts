@@ -6,6 +6,7 @@ import { stopMix } from './mix.ts';
 import { stop } from './player.ts';
 import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
 import './bar.ts';
+import './lock-screen.ts';
 
 interface Screen {
   title: string;

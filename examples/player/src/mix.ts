@@ -5,7 +5,7 @@ import { button, el, find, icon } from './dom.ts';
 import * as player from './player.ts';
 import { sleepTimer } from './sleep.ts';
 
-// Plays all sounds of a mix at once, each in a loop, and shows the mix in a bar. Either the player or a mix plays.
+// Plays all sounds of a mix at once, each in a loop, and shows the mix in a bar. A single sound that plays ends the mix.
 
 /** A sound of the mix that plays. */
 interface Voice {
@@ -17,6 +17,9 @@ interface Voice {
 
 let mix: SavedList | null = null;
 let isPlaying = false;
+
+export const nowMix = () => ({ mix, isPlaying });
+
 const voices = new Map<string, Voice>();
 
 /** Returns the sounds of a list that the user may hear. */
@@ -37,6 +40,7 @@ async function addVoice(id: string, volume: number | null, from: SavedList) {
   const detach = attachAudio(element, audio, { onFailure: () => voices.delete(id) });
   voices.set(id, { element, gain: copied ? gainOf(copied) : 1, detach });
   setVolume(id, volume);
+  if (!isPlaying) return; // paused meanwhile
   await element.play();
   void api.plays.record(id);
 }
@@ -46,18 +50,20 @@ export async function startMix(list: SavedList) {
   player.pause();
   mix = list;
   show(true);
+  player.channel.postMessage('playing');
   await Promise.allSettled(openItems(list).map(({ sound_id, volume }) => addVoice(sound_id, volume, list)));
   if (mix === list && voices.size === 0) status.textContent = 'This mix cannot be played now.';
 }
 
-function pauseMix() {
+export function pauseMix() {
   for (const { element } of voices.values()) element.pause();
   show(false);
 }
 
-async function resumeMix() {
+export async function resumeMix() {
   player.pause();
   show(true);
+  player.channel.postMessage('playing');
   await Promise.allSettled([...voices.values()].map(({ element }) => element.play()));
 }
 
@@ -72,7 +78,8 @@ export function stopMix() {
 const bar = find('#mix');
 const title = el('a', { dir: 'auto' });
 const status = el('span', { role: 'status' });
-const toggle = button(icon('pause'), () => (isPlaying ? pauseMix() : resumeMix()), { className: 'primary' });
+export const toggleMix = () => (isPlaying ? pauseMix() : resumeMix());
+const toggle = button(icon('pause'), toggleMix, { className: 'primary' });
 const end = button(icon('close'), stopMix, { ariaLabel: 'Stop the mix' });
 bar.append(el('div', { className: 'track' }, title, status), toggle, sleepTimer(pauseMix, 'End the mix after'), end);
 
@@ -83,8 +90,10 @@ function show(plays: boolean) {
   status.textContent = '';
   toggle.ariaLabel = isPlaying ? 'Pause the mix' : 'Play the mix';
   toggle.replaceChildren(icon(isPlaying ? 'pause' : 'play'));
+  dispatchEvent(new Event('mix'));
 }
 
+player.channel.addEventListener('message', pauseMix);
 addEventListener('player', () => {
-  if (isPlaying && player.now().state === 'playing') pauseMix();
+  if (mix !== null && player.now().state === 'playing') stopMix();
 });

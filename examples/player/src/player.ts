@@ -181,7 +181,7 @@ export function stop() {
 }
 
 /** Pauses the other tabs when this one plays. */
-const channel = new BroadcastChannel('player');
+export const channel = new BroadcastChannel('player');
 channel.onmessage = pause;
 
 element.onplay = () => state === 'paused' && enter('loading');

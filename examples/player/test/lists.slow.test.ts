@@ -1,8 +1,9 @@
 /** @module-tag browser */
+import { freeAccount } from '@sounds-service/dev/seed';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from '../../../test/support/browser.ts';
-import { button, fits, open, test } from './fixture.ts';
+import { button, fits, open, playing, test, untilPlays } from './fixture.ts';
 
 test.beforeAll(({ site }) => void site);
 
@@ -78,5 +79,100 @@ test('two devices edit a mix, one of them without a network, and it plays all it
     await button(desk, 'Play the mix').waitFor();
     await button(desk, 'Delete the list').click();
     await desk.getByText('No lists yet').waitFor();
+  });
+});
+
+/** Records the audio elements of the page, and the handlers of the lock screen. */
+const recorder = `{
+  const { Audio } = globalThis;
+  globalThis.elements = [];
+  globalThis.Audio = function () {
+    elements.push(new Audio());
+    return elements.at(-1);
+  };
+  const session = navigator.mediaSession;
+  globalThis.handlers = {};
+  session.setActionHandler = (action, handler) => {
+    handlers[action] = handler;
+    MediaSession.prototype.setActionHandler.call(session, action, handler);
+  };
+}`;
+
+test('a playlist plays in order, a mix at once until it stops, and both leave out locked sounds', async ({
+  site: { sql },
+  visit,
+}) => {
+  const [first, second] = await sql`
+    select id, title from public.sounds where is_active and not is_premium and audio_path is not null
+    order by title limit 2`;
+  const [locked] = await sql`select id, title from public.sounds where is_premium and is_active limit 1`;
+  const items = [first, locked, second].map((sound) => ({ sound_id: sound?.['id'], volume: null }));
+  for (const list of [
+    { name: 'Evening', is_mix: false },
+    { name: 'Storm', is_mix: true },
+  ])
+    await sql`
+      insert into public.lists (user_id, id, name, is_mix, items)
+      select id, gen_random_uuid(), ${list.name}, ${list.is_mix}, ${sql.json(items)}
+      from public.customers where email = ${freeAccount.email}`;
+
+  await visit('desk', async (page) => {
+    await page.clock.install();
+    await page.addInitScript(recorder);
+    await page.reload();
+    await page.getByLabel('E-mail address').fill(freeAccount.email);
+    await page.getByLabel('Password').fill(freeAccount.password);
+    await button(page, 'Sign in').click();
+    await page.locator('.cards').first().waitFor();
+    const lockedRow = page.locator('.items li').filter({ hasText: locked?.['title'] });
+    const toTheEnd = () =>
+      page.evaluate('for (const one of elements.filter((each) => !each.paused)) one.currentTime = one.duration - 0.2');
+
+    await openList(page, 'Evening');
+    expect(await lockedRow.locator('.cover i').isVisible()).toBe(true);
+    await button(page, 'Play Evening').click();
+    await untilPlays(page);
+    expect(await playing(page)).toBe(first?.['title']);
+    await toTheEnd();
+    await expect.poll(() => playing(page)).toBe(second?.['title']);
+    await untilPlays(page);
+
+    /** Returns the elements that play, true for each that repeats. */
+    const heard = () =>
+      page.evaluate('elements.filter((each) => !each.paused && each.readyState > 2).map(({ loop }) => loop)');
+    const untilHeard = (loops: boolean[]) => expect.poll(heard).toEqual(loops);
+    const [both, none] = [[true, true], []];
+    await page.evaluate(`{
+      globalThis.otherTab = new BroadcastChannel('player');
+      otherTab.onmessage = () => { globalThis.isTold = true; };
+    }`);
+    await openList(page, 'Storm');
+    expect(await page.getByLabel(`Volume: ${locked?.['title']}`).count()).toBe(0);
+    await button(page, 'Play Storm').click();
+    await untilHeard(both);
+    expect(await page.evaluate('[navigator.mediaSession.metadata.title, isTold]')).toEqual(['Storm', true]);
+    await toTheEnd();
+    await expect.poll(() => page.evaluate('elements.slice(1).every(({ currentTime }) => currentTime < 5)')).toBe(true);
+    await untilHeard(both);
+
+    await page.evaluate("otherTab.postMessage('playing')");
+    await untilHeard(none);
+    await button(page, 'Play the mix').click();
+    await untilHeard(both);
+    await page.evaluate('handlers.pause()');
+    await untilHeard(none);
+    expect(await page.evaluate('navigator.mediaSession.playbackState')).toBe('paused');
+    await page.evaluate('handlers.play()');
+    await untilHeard(both);
+    await page.getByLabel('End the mix after').selectOption('5 min');
+    await page.clock.fastForward('05:01');
+    await untilHeard(none);
+
+    await button(page, 'Play the mix').click();
+    await untilHeard(both);
+    await page.locator('#bar').getByRole('button', { name: 'Play', exact: true }).click();
+    await untilHeard([false]);
+    expect(await page.locator('#mix').isVisible()).toBe(false);
+    expect(await page.evaluate('navigator.mediaSession.metadata.title')).toBe(second?.['title']);
   });
 });

@@ -73,8 +73,6 @@ export function adminRoutes(sql: postgres.Sql): Middleware {
     if (!route) return next();
     try {
       if (!(await isService(c))) throw authError(403, 'not_admin', 'User not allowed');
-      if (id !== undefined && !z.guid().safeParse(id).success)
-        throw authError(404, 'validation_failed', 'user_id must be an UUID');
       return c.json(await route(c.get('authService'), c, id ?? '', sql));
     } catch (error) {
       return toErrorResponse(error);

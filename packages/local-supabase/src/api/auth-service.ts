@@ -42,16 +42,12 @@ export async function signUp(service: AuthService, email: string, password: stri
 
 /** Signs up an anonymous user, who has no identity. @returns a session */
 export async function signUpGuest(service: AuthService, data: Record<string, unknown>) {
-  try {
-    return await atomically(service, async (repository) => {
-      const row = { id: randomUUID(), raw_app_meta_data: {}, raw_user_meta_data: data, is_anonymous: true };
-      const user = await repository.createUser(row as Parameters<Repository['createUser']>[0]);
-      const provider = 'anonymous';
-      return privateAuth(service).createSessionForUser(repository.parseUserJson(user), [], 'user', { provider });
-    });
-  } catch (error) {
-    throw isDatabaseError(error) ? unexpectedFailure('Database error creating anonymous user') : error;
-  }
+  return await atomically(service, async (repository) => {
+    const row = { id: randomUUID(), raw_app_meta_data: {}, raw_user_meta_data: data, is_anonymous: true };
+    const user = await repository.createUser(row as Parameters<Repository['createUser']>[0]);
+    const provider = 'anonymous';
+    return privateAuth(service).createSessionForUser(repository.parseUserJson(user), [], 'user', { provider });
+  });
 }
 
 /** Inserts the user unconfirmed, then completes the row, as Auth does, because triggers see both steps. */
@@ -87,8 +83,7 @@ export async function signIn(service: AuthService, email: string, password: stri
   const user = email ? await outside.findUserByEmail(email) : null;
   if (isBanned(user)) throw banned();
   try {
-    const session = await atomically(service, () => service.signInWithPassword(email, password));
-    return { ...session, weak_password: null };
+    return await atomically(service, () => service.signInWithPassword(email, password));
   } catch (error) {
     if (isAuthError(error) && error.code === 'email_not_confirmed') {
       if (!(await bcrypt.compare(password, user?.encrypted_password ?? ''))) throw invalidCredentials();

@@ -58,6 +58,12 @@ class MemoryOutbox : Outbox {
     val size get() = wanted.size + waiting.size + places.size
 }
 
+class MemoryGuests : GuestStore {
+    var guests = listOf<StoredGuest>()
+    override fun load() = guests
+    override fun save(guests: List<StoredGuest>) { this.guests = guests }
+}
+
 class MemoryCopy : Copy {
     val rows = mutableMapOf<String, JSONObject>()
     override var next: String? = null
@@ -127,7 +133,9 @@ fun main(args: Array<String>) = runBlocking {
     val key = KeyGenerator.getInstance("AES").generateKey()
     val store = FileTokens(File(folder, "session"), key)
     session = Session(base, http, store)
-    accounts = Accounts(base, http, store)
+    val kept = MemoryGuests()
+    val guests = Guests(kept)
+    accounts = Accounts(base, http, store, guests::keepFor)
 
     check(config(File(folder, "config")).getString("storage_url").startsWith("http"))
     broken += "/api/v1/config"
@@ -137,7 +145,15 @@ fun main(args: Array<String>) = runBlocking {
     expect("400 validation password true", reasonOf { accounts.signUp("new@example.com", "short", null) })
     expect("401 code_invalid null true", reasonOf { accounts.enterRecoveryCode(email, "12345678") })
     expect("401 session_ended null false", reasonOf { allSounds() })
+
+    val guest = Tokens("guest", "of the guest", 0)
+    store.save(guest)
+    kept.guests = listOf(StoredGuest(guest, null), StoredGuest(Tokens("earlier", "earlier", 0), "another user"))
     expect(Screen.Home, accounts.signIn(email, password))
+    val (signedIn, other) = kept.guests
+    check(signedIn.user != null && signedIn.tokens.refresh == guest.refresh)
+    expect("another user", other.user)
+    check(!guests.adopt("a third user"))
     val issued = FileTokens(File(folder, "session"), key).load()!!
 
     store.save(Tokens("refused", issued.refresh, issued.due))

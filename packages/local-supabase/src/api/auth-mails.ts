@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
-import { authError, isAuthError } from './auth-errors.ts';
+import { authError } from './auth-errors.ts';
 import { type AuthService, atomically, isBanned, privateAuth, type User } from './lite.ts';
 
 /** Length of mailed codes, as in supabase/config.toml. */
@@ -35,15 +35,10 @@ export async function verify(service: AuthService, { type, email, token }: z.inf
   const user = await service.repo.findUserByEmail(email.toLowerCase());
   if (isBanned(user)) throw authError(403, 'user_banned', 'User is banned');
   confirmFirst(service);
-  try {
-    const session = await service.verifyOtp({ type, email, token });
-    // Invalidate the confirmation code, because a recovery code also confirms the address.
-    await service.repo.updateUser(session.user.id, { confirmation_token: null });
-    return session;
-  } catch (error) {
-    if (!isAuthError(error) || error.code !== 'otp_expired') throw error;
-    throw authError(403, 'otp_expired', 'Token has expired or is invalid');
-  }
+  const session = await service.verifyOtp({ type, email, token });
+  // Invalidate the confirmation code, because a recovery code also confirms the address.
+  await service.repo.updateUser(session.user.id, { confirmation_token: null });
+  return session;
 }
 
 /** Confirms the user before its identities, as Auth does, because triggers see the order. */

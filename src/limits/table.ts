@@ -10,7 +10,7 @@ import {
   perClient,
   perSession,
   perUser,
-} from './keys.ts';
+} from './client-keys.ts';
 
 /** Limit, with options of express-rate-limit and of this service. */
 export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {

@@ -147,6 +147,6 @@ describe('POST /me/guest', () => {
       headers,
       body: JSON.stringify({ password }),
     });
-    expect(answer.status).toBe(500);
+    expect([422, 500]).toContain(answer.status); // of Auth itself, or of the trigger
   });
 });

@@ -33,7 +33,7 @@ export async function checkDatabase(databaseUrl: string): Promise<Difference[]> 
     const statements = await applySchemaFiles(declared.databaseUrl, schemasFolder);
     const { plan, desired } = await planChanges(databaseUrl, declared.databaseUrl, statements);
     return plan.actions.flatMap((action) => {
-      const fix = isAddition(action, desired) ? null : fixOf(action, statements);
+      const fix = isAddition(action, desired) || isGrantToOwner(action) ? null : fixOf(action, statements);
       return fix === null ? [] : [{ source: declarationOf(subjectOf(action)), fix }];
     });
   } finally {
@@ -75,6 +75,13 @@ function isAddition({ verb, destroys: [dropped] }: Action, desired: FactBase): b
     .facts()
     .some(({ id }) => id.kind === 'function' && id.schema === dropped.schema && id.name === dropped.name);
 }
+
+/** Tells whether an action grants or revokes rights of `postgres` on `public`. As owner of the database it has all. */
+const isGrantToOwner = ({ produces, destroys, consumes }: Action) =>
+  [...produces, ...destroys, ...consumes].some(
+    (id) =>
+      id.kind === 'acl' && id.grantee === 'postgres' && id.target.kind === 'schema' && id.target.name === 'public',
+  );
 
 function subjectOf({ produces, destroys, consumes }: Action): StableId | undefined {
   const id = produces[0] ?? destroys[0] ?? consumes[0];

@@ -1,30 +1,12 @@
+import type { AccountOptions, Accounts } from './accounts.ts';
 import { type CallOptions, signalOf } from './call.ts';
 import { loaded } from './loaded.ts';
 import type { NewPassword } from './own-account.ts';
 import type { AppleCode } from './revoke-apple.ts';
-import type { Waiting } from './send.ts';
-import { createSession, type DeviceSession } from './session.ts';
+import { createSession } from './session.ts';
 import type { IdToken, MailedCode, NewAccount } from './sign-in.ts';
 import { memoryStore } from './store.ts';
 import type { User } from './stored-session.ts';
-
-interface Options {
-  url: string;
-  waiting: Waiting;
-  session: DeviceSession;
-  /** Removes everything in the store that belongs to the user, except the session. */
-  forget: (userId: string) => Promise<void>;
-  /** Sends unsent plays and positions before a session ends. */
-  sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<unknown>;
-}
-
-/** Objects that the calls for accounts share. */
-export interface Accounts extends Options {
-  /** Creates a session in memory, for calls that are not made with the session of the device. */
-  passingSession: () => DeviceSession;
-  /** Session that a recovery code has opened, until the new password is set. */
-  recovery: DeviceSession | null;
-}
 
 /** Time limit of `sendLast`, so that a slow network does not delay the sign-out at the service. */
 const lastLimitMs = 5_000;
@@ -32,7 +14,7 @@ const lastLimitMs = 5_000;
 /** Calls for accounts and for the user who is signed in on this device. */
 export interface Auth extends ReturnType<typeof createAuth> {}
 
-export function createAuth(options: Options) {
+export function createAuth(options: AccountOptions) {
   const { url, waiting, session, sendLast } = options;
   const passingSession = () => createSession({ url, store: memoryStore(), waiting });
   const accounts: Accounts = { ...options, passingSession, recovery: null };

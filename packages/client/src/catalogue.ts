@@ -44,9 +44,6 @@ export interface Audio {
   renew: (options?: CallOptions) => Promise<Audio>;
 }
 
-/** Finds a sound in the offline copy of the catalogue. Returns null if there is none. */
-export type Finder = (id: string) => Promise<Omit<Sound, 'play_count'> | null>;
-
 type Preview = Schema<'SoundPreview'>;
 
 const previewFields: (keyof Preview)[] = [

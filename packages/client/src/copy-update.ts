@@ -1,10 +1,17 @@
 import type { Api } from './api.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import { type CatalogueCopy, type Copy, emptyCopy, kinds } from './catalogue-copy.ts';
-import type { OfflineOptions } from './offline.ts';
 import type { Parts } from './parts.ts';
 import { createSharedRun } from './shared-run.ts';
+import type { Store } from './store.ts';
 import { pause } from './wait.ts';
+
+export interface OfflineOptions extends Parts {
+  /** Store for copies. */
+  copies: Store;
+  /** Updates the copies of the user's lists. */
+  refresh: (options?: CallOptions) => Promise<void>;
+}
 
 /** Number of pages after which the whole copy is stored, because storing takes longer than requesting a page. */
 const pagesBetweenStores = 5;

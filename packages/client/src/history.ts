@@ -2,19 +2,11 @@ import { answer, type CallOptions, signalOf } from './call.ts';
 import { bySound } from './entries.ts';
 import { loaded } from './loaded.ts';
 import { entriesOfPages } from './pages.ts';
-import type { Parts } from './parts.ts';
-import type { Positions } from './positions.ts';
+import type { HistoryOptions } from './remove-history.ts';
 import type { HistoryEntry } from './resources.ts';
 import type { Schema } from './schema.ts';
 
 type HistoryPage = Schema<'HistoryListResponse'>;
-
-export interface HistoryOptions extends Parts {
-  /** Sends unsent plays, so that the history contains them. */
-  flushPlays: (options?: CallOptions) => Promise<void>;
-  /** Outbox of positions. */
-  positions: Positions['outbox'];
-}
 
 /** The sounds that the user listened to. */
 export interface History extends ReturnType<typeof createHistory> {}

@@ -1,12 +1,22 @@
 import type { CallOptions } from './call.ts';
 import { noAnswer, SoundsError } from './error.ts';
 import type { Sounds } from './index.ts';
-import type { Edit } from './list-edits.ts';
 import type { Content } from './list-merge.ts';
 import type { Schema } from './schema.ts';
 
 /** A mix or playlist of the user, as the service has it. */
 export type StoredList = Schema<'SavedList'>;
+
+/** An unsent edit of a list. */
+export interface Edit {
+  /** Content that the edit began from; null for a new list. */
+  base: Content | null;
+  /** Version that the edit began from; 0 for a new list. */
+  version: number;
+  /** Null removes the list. */
+  mine: Content | null;
+  updated_at: string;
+}
 
 /** Result of an edit. `list` is the present one, null if there is none. */
 export interface Result {

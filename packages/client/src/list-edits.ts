@@ -5,6 +5,7 @@ import type { Sounds } from './index.ts';
 import {
   batchesOf,
   createListCalls,
+  type Edit,
   isRefusal,
   isTooLarge,
   type Result,
@@ -13,17 +14,6 @@ import {
 } from './list-calls.ts';
 import { type Content, fits, merge } from './list-merge.ts';
 import type { Store } from './store.ts';
-
-/** An unsent edit of a list. */
-export interface Edit {
-  /** Content that the edit began from; null for a new list. */
-  base: Content | null;
-  /** Version that the edit began from; 0 for a new list. */
-  version: number;
-  /** Null removes the list. */
-  mine: Content | null;
-  updated_at: string;
-}
 
 /** Time limit for sending. A call waits for other tabs for half of it. */
 const sendingLimitMs = 60_000;

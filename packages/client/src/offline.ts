@@ -1,21 +1,12 @@
 import type { CallOptions } from './call.ts';
 import { type CopiedSound, type Copy, createCatalogueCopy } from './catalogue-copy.ts';
 import type { OfflineFilters } from './copied-lists.ts';
-import type { createUpdate } from './copy-update.ts';
+import type { createUpdate, OfflineOptions } from './copy-update.ts';
 import { type Entries, newestFirst } from './entries.ts';
 import { createListeners } from './listeners.ts';
 import { loaded } from './loaded.ts';
-import type { Parts } from './parts.ts';
 import type { Category, Favorite, HistoryEntry, HomeSection } from './resources.ts';
 import type { Found } from './search.ts';
-import type { Store } from './store.ts';
-
-export interface OfflineOptions extends Parts {
-  /** Store for copies. */
-  copies: Store;
-  /** Updates the copies of the user's lists. */
-  refresh: (options?: CallOptions) => Promise<void>;
-}
 
 // Separate modules, so that apps start with less code. `sync` loads them, so that they need no network later.
 const loadLists = () => import('./copied-lists.ts');

@@ -1,4 +1,4 @@
-import type { Accounts } from './auth.ts';
+import type { Accounts } from './accounts.ts';
 import { type CallOptions, signalOf } from './call.ts';
 import type { SoundsError } from './error.ts';
 import { type AppleCode, revokeApple } from './revoke-apple.ts';

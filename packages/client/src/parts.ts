@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
-import type { Finder } from './catalogue.ts';
 import type { Entries } from './entries.ts';
 import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
+import type { Schema } from './schema.ts';
 import type { Waiting } from './send.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
@@ -16,7 +16,8 @@ export interface Parts {
   favoritesCopy: Entries<Favorite>;
   historyCopy: Entries<HistoryEntry>;
   progressCopy: Entries<ProgressEntry>;
-  find: Finder;
+  /** Finds a sound in the offline copy of the catalogue. Resolves to null if there is none. */
+  find: (id: string) => Promise<Omit<Schema<'Sound'>, 'play_count'> | null>;
   /** Settles like a call, but waits until the settings that `coverUrl` needs are loaded or have failed to load. */
   withCovers: <T>(call: Promise<T>) => Promise<T>;
   /** Reads the settings that `coverUrl` needs from the store. */

@@ -1,4 +1,4 @@
-import type { Store } from './store.ts';
+import type { Store } from './stored-items.ts';
 
 /** Creates a store that divides texts into pieces of a length. The item under a key then names the pieces. */
 export function createPieces(store: Store, maxLength: number): Store {

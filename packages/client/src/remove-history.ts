@@ -1,5 +1,13 @@
 import { type CallOptions, signalOf } from './call.ts';
-import type { HistoryOptions } from './history.ts';
+import type { Parts } from './parts.ts';
+import type { Positions } from './positions.ts';
+
+export interface HistoryOptions extends Parts {
+  /** Sends unsent plays, so that the history contains them. */
+  flushPlays: (options?: CallOptions) => Promise<void>;
+  /** Outbox of positions. */
+  positions: Positions['outbox'];
+}
 
 /**
  * Removes the entry and the position of a sound, or of all sounds, while no position is being sent. Keeps unsent

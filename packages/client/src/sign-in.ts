@@ -1,4 +1,4 @@
-import type { Accounts } from './auth.ts';
+import type { Accounts } from './accounts.ts';
 import { type CallOptions, dataOf, signalOf } from './call.ts';
 import type { Schema } from './schema.ts';
 import { tokenlessClient } from './session.ts';

@@ -1,14 +1,10 @@
 import { browser, type DatabaseRequest, type IndexedDb } from './browser.ts';
 import { SoundsError } from './error.ts';
 import { parseJson } from './json.ts';
+import type { Store } from './stored-items.ts';
 import { within } from './wait.ts';
 
-/** Storage for tokens and unsent changes: localStorage, AsyncStorage, SecureStore, or any object of this shape. */
-export interface Store {
-  getItem: (key: string) => string | null | Promise<string | null>;
-  setItem: (key: string, value: string) => unknown;
-  removeItem: (key: string) => unknown;
-}
+export type { Store };
 
 /** Creates a store that keeps items until the program ends. */
 export function memoryStore(): Store {

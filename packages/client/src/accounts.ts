@@ -1,0 +1,22 @@
+import type { CallOptions } from './call.ts';
+import type { Waiting } from './send.ts';
+import type { DeviceSession } from './session.ts';
+
+/** What the calls for accounts need of the client. */
+export interface AccountOptions {
+  url: string;
+  waiting: Waiting;
+  session: DeviceSession;
+  /** Removes everything in the store that belongs to the user, except the session. */
+  forget: (userId: string) => Promise<void>;
+  /** Sends unsent plays and positions before a session ends. */
+  sendLast: (sender: DeviceSession, options?: CallOptions) => Promise<unknown>;
+}
+
+/** Objects that the calls for accounts share. */
+export interface Accounts extends AccountOptions {
+  /** Creates a session in memory, for calls that are not made with the session of the device. */
+  passingSession: () => DeviceSession;
+  /** Session that a recovery code has opened, until the new password is set. */
+  recovery: DeviceSession | null;
+}

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { run } from '../../../test/support/processes.ts';
 
-// dev.test.ts signs in with the token of the command that npm run dev prints.
+// terminal.slow.test.ts signs in with the token of the command that npm run dev prints.
 test('npm run id-token prints a token with the requested claims, or how it is used', async () => {
   const print = async (options: string) => {
     const { exited, output } = run(['tools/dev/id-token.ts', ...options.split(' ')]);

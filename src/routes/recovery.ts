@@ -108,8 +108,11 @@ export const recoveryEndpoints = [
     response: SessionResponse,
     errors: ['unauthorized'],
     handle: async ({ context, body, ip }) => {
+      // A wrong code takes as long as a rejection by a limit, so that the time does not reveal a trusted client.
+      const due = minimumDelay();
+      const afterDelay = (error: unknown) => due.then(() => Promise.reject(error));
       if (body.type === 'recovery') {
-        const tokens = await context.auth.verifyCode(body, ip);
+        const tokens = await context.auth.verifyCode(body, ip).catch(afterDelay);
         await context.trustedClients.add(body.email, ip);
         return { data: toSession(tokens) };
       }
@@ -120,7 +123,7 @@ export const recoveryEndpoints = [
         await withNewDeadlines(() => context.data.call(caller, 'update_customer', { changes: { full_name } }));
       };
       const confirmation = { email, code, password: body.password as string, fullName: full_name };
-      const tokens = await context.auth.confirmAddress(confirmation, ip, setName);
+      const tokens = await context.auth.confirmAddress(confirmation, ip, setName).catch(afterDelay);
       await context.trustedClients.add(email, ip);
       return { data: toSession(tokens) };
     },

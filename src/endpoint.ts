@@ -136,7 +136,8 @@ export function errorsOf({ guard, params, query, headers, body, errors = [] }: E
 /** Returns the description of an endpoint, with its default limits. */
 export function descriptionOf({ description, limits = [] }: Endpoint): string {
   const table: Record<string, Limit> = limitTable(defaultRateLimits);
-  const parts = limits.map((name) => wordsOf(table[name] as Limit));
+  const rows = limits.flatMap((name) => table[name] ?? []); // the check of the password queue has none
+  const parts = rows.map(wordsOf);
   return parts.length === 0 ? description : `${description} Beyond ${parts.join(', or ')}, the response is 429.`;
 }
 

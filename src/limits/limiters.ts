@@ -8,16 +8,17 @@ import { minimumDelay } from '../shared/minimum-delay.ts';
 import type { SharedRedis } from '../shared/redis.ts';
 import { emailOf } from './client-keys.ts';
 import { type Counters, memoryStore, redisStore } from './store.ts';
-import { type ActiveKeys, type Limit, type Limits, limits } from './table.ts';
+import { type ActiveKeys, type Limit, type LimitName, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';
 
-/** Middleware of each limit of the table. Beyond the limit it throws ApiError rate_limited. */
-export interface Limiters extends Readonly<{ [Name in keyof Limits]: RequestHandler[] }> {}
+/** Middleware of each limit. Beyond the limit it throws ApiError rate_limited. */
+export interface Limiters extends Readonly<{ [Name in LimitName]: RequestHandler[] }> {}
 
 interface Parts {
   readonly config: Pick<Config, 'rateLimits'>;
   readonly trustedClients: TrustedClients;
   readonly activeKeys: ActiveKeys;
+  readonly auth: { overload(ip: string): ApiError | undefined };
   readonly redis: SharedRedis | null;
   readonly metrics: Metrics | null;
 }
@@ -29,15 +30,21 @@ const busyMs = 3_000;
  * Rejects a request that is beyond a limit. If the limit has `triesTrusted` and the account trusts the client, lets it
  * continue and keeps the error in `locals.refusal`, which is the response if the attempt fails.
  */
-async function rejectUnlessTrusted(error: ApiError, row: Limit, parts: Parts, res: Response, next: NextFunction) {
+async function rejectUnlessTrusted(
+  error: ApiError,
+  { triesTrusted }: Pick<Limit, 'triesTrusted'>,
+  { trustedClients }: Parts,
+  res: Response,
+  next: NextFunction,
+) {
   const { locals } = res;
-  if (row.triesTrusted) locals.isTrusted ??= parts.trustedClients.has(emailOf(res), locals.clientAddress);
-  if (row.triesTrusted && (await locals.isTrusted)) {
+  if (triesTrusted) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
+  if (triesTrusted && (await locals.isTrusted)) {
     locals.refusal ??= error;
     return next();
   }
   // A rejection takes as long as an attempt that is let through, so that the time does not reveal the trust.
-  if (row.triesTrusted || locals.refusal) await minimumDelay();
+  if (triesTrusted || locals.refusal) await minimumDelay();
   next(locals.refusal ?? error);
 }
 
@@ -123,6 +130,15 @@ function createLateLimiter(name: string, row: Limit & { limit: number }, parts: 
   ];
 }
 
+/** Creates the middleware that checks the queue of password calls, so that its 429 does not reveal trust either. */
+function createQueueCheck(parts: Parts): RequestHandler {
+  return async (_req, res, next) => {
+    const error = parts.auth.overload(res.locals.clientAddress);
+    if (error === undefined) return next();
+    await rejectUnlessTrusted(error, { triesTrusted: true }, parts, res, next);
+  };
+}
+
 function recordDecision(bucket: string, { locals }: Response, { metrics }: Parts) {
   metrics?.rateLimitDecisions.inc({ bucket, decision: locals.error?.limit === bucket ? 'limited' : 'allowed' });
 }
@@ -133,7 +149,7 @@ export function createLimiters(parts: Parts): Limiters {
     name,
     isLate(row) ? createLateLimiter(name, row, parts) : createLimiter(name, row, parts),
   ]);
-  return Object.fromEntries(rows) as unknown as Limiters;
+  return { ...Object.fromEntries(rows), passwordQueue: [createQueueCheck(parts)] } as unknown as Limiters;
 }
 
 const isLate = (row: Limit): row is Limit & { limit: number } => row.countsLate === true;

@@ -77,7 +77,10 @@ const mails = {
 
 const triesTrusted = { triesTrusted: true } as const;
 
-/** Limits the attempts that trusted clients make beyond another limit. The response is the 429 of the other limit. */
+/**
+ * Limits the attempts that trusted clients make beyond another limit. The response is the 429 of the other limit. Each
+ * attempt counts, whatever its result, because `counts` is absent.
+ */
 const triedAnyway = {
   what: 'attempts beyond another limit',
   ...hour,
@@ -136,4 +139,6 @@ export function wordsOf({ limit, what, windowMs, per }: Limit): string {
 }
 
 export type Limits = ReturnType<typeof limits>;
-export type LimitName = keyof Limits;
+
+/** Name of a limit of the table, or of the check whether the queue of password calls is full. */
+export type LimitName = keyof Limits | 'passwordQueue';

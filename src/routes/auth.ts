@@ -106,14 +106,14 @@ export const authEndpoints = [
       'failedSignInsPerHour',
       'failedSignInsPerNetwork',
       'failedSignInsInTotal',
+      'passwordQueue',
       'signInsTriedAnyway',
       'signIns',
     ],
     response: SessionResponse,
     errors: ['unauthorized'],
-    handle: async ({ context, body, ip, gone }) => {
-      const isTrusted = await context.trustedClients.has(body.email, ip);
-      const tokens = await context.auth.signIn(body, ip, { isTrusted, gone });
+    handle: async ({ context, body, ip, gone, refusal }) => {
+      const tokens = await context.auth.signIn(body, ip, { goesFirst: refusal !== undefined, gone });
       await context.trustedClients.add(body.email, ip);
       return { data: toSession(tokens) };
     },

@@ -9,6 +9,23 @@ import { countingAuth, holdingAuth, reject, signIn, tally, times, withTwoGateway
 
 const env = { TRUST_PROXY: '1', PASSWORD_CALLS_AT_ONCE: '100' };
 
+/** Returns an Auth that accepts one password, counts calls and rejections, and holds calls from `hold` to `release`. */
+function gatedAuth() {
+  const { behave, seen } = countingAuth();
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
+  const calls = { asked: 0 };
+  const gated: RequestListener = async (req, res) => {
+    calls.asked++;
+    await gate.promise;
+    behave(req, res);
+  };
+  const hold = () => {
+    gate = Promise.withResolvers<void>();
+  };
+  return { behave: gated, calls, seen, hold, release: () => gate.resolve() };
+}
+
 /** Fills the limit of wrong passwords of one client with made-up accounts. */
 async function fillLimitOf(api: Api, from: string) {
   const guesses = await times(100, () => signIn(api, newEmail(), { from, secret: 'a guess' }));
@@ -39,6 +56,66 @@ test('beyond a limit of its address, only the right password shows trust in a cl
       expect(await signIn(api, newEmail(), { from: office })).toMatchObject({ status: 429 });
     },
     env,
+  );
+});
+
+test('a trusted client has the same share of the password queue as others', async () => {
+  const { behave, hold, release } = gatedAuth();
+  await withSupabase(
+    behave,
+    async (api) => {
+      const [office, colleague] = ['192.0.2.1', newEmail()];
+      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+      hold();
+      let rejected = 0;
+      const guesses = times(20, async (n) => {
+        const { status } = await signIn(api, n < 10 ? colleague : newEmail(), { from: office, secret: 'a guess' });
+        if (status === 429) rejected++;
+        return status;
+      });
+      await expect.poll(() => rejected).toBe(4);
+      release();
+      expect(tally(await guesses)).toEqual({ 401: 16, 429: 4 });
+    },
+    { TRUST_PROXY: '1' },
+  );
+});
+
+test('while the password queue is full, only the right password shows trust in a client', async () => {
+  const { behave, calls, seen, hold, release } = gatedAuth();
+  await withSupabase(
+    behave,
+    async (api) => {
+      const [office, colleague] = ['192.0.2.1', newEmail()];
+      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+      /** Guesses while neighbours hold all places of their address. Returns the distinct answers. */
+      const guessInFullQueue = async (count: number, secret = 'a guess') => {
+        const before = calls.asked;
+        hold();
+        const neighbours = times(20, () => signIn(api, newEmail(), { from: office }));
+        await expect.poll(() => calls.asked - before).toBe(10);
+        const guess = async (email: string) => {
+          const began = performance.now();
+          const answer = JSON.stringify(await signIn(api, email, { from: office, secret }));
+          return { answer, tookMs: performance.now() - began };
+        };
+        const guesses = times(count, () => guess(colleague));
+        const untrusted = await guess(newEmail()); // takes 500 ms, so the guesses wait in the queue
+        release();
+        const all = [untrusted, ...(await guesses)];
+        expect(Math.min(...all.map(({ tookMs }) => tookMs))).toBeGreaterThanOrEqual(499);
+        await neighbours;
+        return [...new Set(all.map(({ answer }) => answer))];
+      };
+      const busy = { status: 429, reason: 'limit_requests', retryAfter: 3 };
+      for (const count of [10, 10, 9]) expect(await guessInFullQueue(count)).toEqual([JSON.stringify(busy)]);
+      const [untrusted, right] = await guessInFullQueue(1, password);
+      expect([untrusted, right]).toEqual([JSON.stringify(busy), expect.stringContaining('200')]);
+      const before = seen.rejected;
+      expect(await guessInFullQueue(5)).toEqual([JSON.stringify(busy)]);
+      expect(seen.rejected - before).toBe(0); // 30 attempts an hour are tried
+    },
+    { TRUST_PROXY: '1', PASSWORD_CALLS_AT_ONCE: '10' },
   );
 });
 

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { requestContext } from '../../src/shared/request-context.ts';
-import { AuthError } from '../../src/supabase/auth/call.ts';
 import { createPasswordQueue } from '../../src/supabase/auth/password-queue.ts';
-import { createSessions } from '../../src/supabase/auth/sign-in.ts';
+import { createPasswordChange } from '../../src/supabase/auth/passwords.ts';
 import { timeLeftMs } from '../../src/supabase/fetch.ts';
 import { holdingAuth, signIn, tally, times, untilShared } from '../limits/bursts.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
@@ -12,10 +11,10 @@ import { startRedis } from '../support/redis.ts';
 import { newEmail, password } from '../support/test.ts';
 
 /** Returns a function that enqueues calls, the running calls, and the errors of rejected calls. */
-function callsOf(queue: ReturnType<typeof createPasswordQueue>) {
+function callsOf(queue: ReturnType<typeof createPasswordQueue>['inPasswordQueue']) {
   const running: (() => void)[] = [];
   const rejected: unknown[] = [];
-  const call = (ip: string, options?: { isTrusted?: boolean; gone?: AbortSignal }) =>
+  const call = (ip: string, options?: { goesFirst?: boolean; gone?: AbortSignal }) =>
     queue(ip, () => new Promise<void>((resolve) => running.push(resolve)), options).catch((error) =>
       rejected.push(error),
     );
@@ -37,7 +36,7 @@ async function drain(running: (() => void)[], calls: Promise<unknown>[]) {
 }
 
 test('the deadline of a password call begins when the call starts, not when it is enqueued', async () => {
-  const queue = createPasswordQueue(1);
+  const { inPasswordQueue: queue } = createPasswordQueue(1);
   const first = Promise.withResolvers<void>();
   const ended = queue('192.0.2.1', () => first.promise);
   const waited = { id: 'x', trace: { id: '', traceparent: '', tracestate: undefined }, userAgent: undefined };
@@ -51,7 +50,7 @@ test('the deadline of a password call begins when the call starts, not when it i
 
 test('a password call is rejected with Retry-After after it has waited for four seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const { running, rejected, call } = callsOf(createPasswordQueue(1));
+  const { running, rejected, call } = callsOf(createPasswordQueue(1).inPasswordQueue);
   const calls = [call('192.0.2.1'), call('198.51.100.1')];
   await vi.advanceTimersByTimeAsync(3_999);
   expect(rejected).toEqual([]);
@@ -62,12 +61,12 @@ test('a password call is rejected with Retry-After after it has waited for four 
   vi.useRealTimers();
 });
 
-test('the queue holds 8 × PASSWORD_CALLS_AT_ONCE calls, then only those of trusted clients', async () => {
-  const { running, rejected, call } = callsOf(createPasswordQueue(2));
+test('the queue holds 8 × PASSWORD_CALLS_AT_ONCE calls, then only those that go first', async () => {
+  const { running, rejected, call } = callsOf(createPasswordQueue(2).inPasswordQueue);
   const calls = Array.from({ length: 17 }, (_, n) => call(`10.${n}.0.1`));
   await calls[16];
   expect(rejected).toEqual([busy]);
-  calls.push(call('10.17.0.1', { isTrusted: true }));
+  calls.push(call('10.17.0.1', { goesFirst: true }));
   await drain(running, calls);
   expect(rejected).toHaveLength(1);
 });
@@ -77,7 +76,7 @@ test.for([
   ['IPv6 /48', (n: number) => `2001:db8:1:${n.toString(16)}00::1`, '2001:db8:2::1'],
   ['IPv4 /24', (n: number) => `203.0.113.${n}`, '203.0.114.1'],
 ] as const)('one %s can use at most a quarter of the password queue', async ([, of, other]) => {
-  const { running, rejected, call } = callsOf(createPasswordQueue(8));
+  const { running, rejected, call } = callsOf(createPasswordQueue(8).inPasswordQueue);
   const calls = Array.from({ length: 60 }, (_, n) => call(of(n)));
   await Promise.resolve();
   expect(rejected).toHaveLength(44);
@@ -90,24 +89,24 @@ test.for<[string, (n: number) => string]>([
   ['client', () => '192.0.2.1'],
   ['IPv6 /48', (n) => `2001:db8:1:${n.toString(16)}00::1`],
   ['IPv4 /24', (n) => `203.0.113.${n}`],
-])('trusted calls pass the share of their %s, at most as many as may run at once', async ([, of]) => {
-  const { running, rejected, call } = callsOf(createPasswordQueue(8));
+])('calls that go first pass the share of their %s, at most as many as may run at once', async ([, of]) => {
+  const { running, rejected, call } = callsOf(createPasswordQueue(8).inPasswordQueue);
   const calls: Promise<unknown>[] = [times(60, (n) => call(of(n)))];
   await Promise.resolve();
   expect(rejected).toHaveLength(44);
-  for (let n = 0; n < 9; n++) calls.push(call(of(n), { isTrusted: true }));
+  for (let n = 0; n < 9; n++) calls.push(call(of(n), { goesFirst: true }));
   await Promise.resolve();
   expect(rejected).toHaveLength(45);
-  calls.push(call('198.51.100.1', { isTrusted: true }));
+  calls.push(call('198.51.100.1', { goesFirst: true }));
   await drain(running, calls);
   expect(rejected).toHaveLength(45);
 });
 
-test('trusted calls start before other calls, and those beyond their bound count like others', async () => {
-  const queue = createPasswordQueue(1);
+test('calls that go first start before others, and those beyond their bound count like others', async () => {
+  const { inPasswordQueue: queue } = createPasswordQueue(1);
   const started: string[] = [];
-  const call = (name: string, isTrusted = false): Promise<unknown> =>
-    queue('192.0.2.1', () => Promise.resolve(started.push(name)), { isTrusted });
+  const call = (name: string, goesFirst = false): Promise<unknown> =>
+    queue('192.0.2.1', () => Promise.resolve(started.push(name)), { goesFirst });
   const calls = [call('runs'), call('waits'), call('owner', true)];
   await Promise.allSettled([
     ...calls,
@@ -117,24 +116,36 @@ test('trusted calls start before other calls, and those beyond their bound count
   expect(started).toEqual(['runs', 'owner', 'waits', 'x']);
 });
 
-test('a wrong password in a full queue gets the same response after 500 ms, trusted or not', async () => {
-  const queue = createPasswordQueue(1);
-  const { running, call } = callsOf(queue);
+test('a rejected password change in a full queue keeps its error, so that the limit counts it', async () => {
+  const { inPasswordQueue } = createPasswordQueue(1);
+  const { running, call } = callsOf(inPasswordQueue);
   const calls = Array.from({ length: 8 }, (_, n) => call(`10.${n}.0.1`));
-  const sessions = createSessions(() => Promise.reject(new AuthError(400, { code: 'invalid_credentials' })), queue);
-  const guess = async (ip: string, isTrusted: boolean) => {
-    const began = performance.now();
-    await expect(sessions.signIn({ email: newEmail(), password }, ip, { isTrusted })).rejects.toEqual(busy);
-    return performance.now() - began;
-  };
-  const guesses = [guess('192.0.2.1', true), guess('198.51.100.1', false)];
-  running.shift()?.(); // the trusted call is next
-  for (const took of await Promise.all(guesses)) expect(took).toBeGreaterThanOrEqual(499);
+  const setPassword = createPasswordChange(() => Promise.reject(new Error('weak')), inPasswordQueue);
+  const changed = expect(setPassword('token', {}, '192.0.2.1')).rejects.toThrow('weak');
   await drain(running, calls);
+  await changed;
+});
+
+test('the queue counts as full while calls wait for three seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { inPasswordQueue, isFullFor } = createPasswordQueue(1);
+  const { running, call } = callsOf(inPasswordQueue);
+  const full: boolean[] = [];
+  const calls = [call('10.0.0.1'), call('10.1.0.1')];
+  for (const waitMs of [2_999, 3_000]) {
+    await vi.advanceTimersByTimeAsync(waitMs);
+    running.shift()?.(); // the next call starts after this wait
+    await vi.advanceTimersByTimeAsync(0);
+    calls.push(call('10.2.0.1'));
+    full.push(isFullFor('192.0.2.1'));
+  }
+  await drain(running, calls);
+  vi.useRealTimers();
+  expect([...full, isFullFor('192.0.2.1')]).toEqual([false, true, false]);
 });
 
 test('a call whose client disconnects before it is enqueued never starts, and frees its place', async () => {
-  const { running, rejected, call } = callsOf(createPasswordQueue(1));
+  const { running, rejected, call } = callsOf(createPasswordQueue(1).inPasswordQueue);
   const gone = AbortSignal.abort();
   const calls = [call('10.0.0.1'), call('192.0.2.1', { gone }), call('192.0.2.1', { gone })];
   await new Promise(setImmediate);
@@ -193,7 +204,7 @@ test('a sign-in whose client left while the limits waited for Redis takes no pla
 });
 
 test('a password call is cancelled if its client disconnects while it waits, not while it runs', async () => {
-  const { running, rejected, call } = callsOf(createPasswordQueue(1));
+  const { running, rejected, call } = callsOf(createPasswordQueue(1).inPasswordQueue);
   const [runs, waits] = [new AbortController(), new AbortController()];
   const calls = [call('192.0.2.1', { gone: runs.signal }), call('192.0.2.2', { gone: waits.signal })];
   runs.abort();

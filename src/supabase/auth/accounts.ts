@@ -4,7 +4,7 @@ import { invalidToken } from '../../model/caller.ts';
 import type { Auth } from './auth.ts';
 import { type AuthCall, expectAnswer, JsonObject, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import type { PasswordQueue } from './password-queue.ts';
+import type { InPasswordQueue } from './password-queue.ts';
 import { createPasswordChange, goneCodes, passwordFaults } from './passwords.ts';
 
 /** Identities of a user: at Apple, `sub` is the id of the user there. Auth has null for none. */
@@ -34,7 +34,7 @@ function createDeletion(call: AuthCall): Auth['deleteAccount'] {
 
 export function createAccounts(
   call: AuthCall,
-  inPasswordQueue: PasswordQueue,
+  inPasswordQueue: InPasswordQueue,
 ): Pick<Auth, 'changePassword' | 'appleIds' | 'deleteAccount'> {
   const setPassword = createPasswordChange(call, inPasswordQueue);
 

@@ -4,7 +4,7 @@ import { createAccounts } from './accounts.ts';
 import type { Auth } from './auth.ts';
 import { createAuthCall } from './call.ts';
 import { createMailedCodes } from './mailed-codes.ts';
-import { createPasswordQueue } from './password-queue.ts';
+import { createPasswordQueue, queueFull } from './password-queue.ts';
 import { createSettings } from './settings.ts';
 import { createSessions } from './sign-in.ts';
 import { createSignUp } from './sign-up.ts';
@@ -14,7 +14,7 @@ import { createSignUp } from './sign-up.ts';
 
 export function createAuth(config: Config, fetch: Fetch): Auth {
   const call = createAuthCall(config, fetch);
-  const inPasswordQueue = createPasswordQueue(config.passwordCallsAtOnce);
+  const { inPasswordQueue, isFullFor } = createPasswordQueue(config.passwordCallsAtOnce);
   const settings = createSettings(call);
   return {
     ...createSignUp(call, inPasswordQueue, settings),
@@ -22,5 +22,6 @@ export function createAuth(config: Config, fetch: Fetch): Auth {
     ...createMailedCodes(call, inPasswordQueue),
     ...createAccounts(call, inPasswordQueue),
     settings,
+    overload: (ip) => (isFullFor(ip) ? queueFull() : undefined),
   };
 }

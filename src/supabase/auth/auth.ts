@@ -1,4 +1,5 @@
 import type { IdTokenProvider } from '../../config/config.ts';
+import type { ApiError } from '../../errors.ts';
 import type { UserCaller } from '../../model/caller.ts';
 import type { Tokens } from '../../model/session.ts';
 import type { QueueOptions } from './password-queue.ts';
@@ -42,7 +43,13 @@ export interface Auth {
   signUp(account: NewAccount, ip: string, noMail: (why: object) => void): Promise<Tokens | null>;
   /** Opens a session of a new guest, an anonymous user. @returns null while guests are switched off at Auth */
   signUpGuest(ip: string): Promise<Tokens | null>;
-  /** Opens a session. @throws unauthorized, with one text and after the same time for a wrong address or password */
+  /** Returns the error of a sign-in that would find the password queue full. The limits of attempts send it. */
+  overload(ip: string): ApiError | undefined;
+  /**
+   * Opens a session.
+   * @param options with `goesFirst` for an attempt whose failure gets the 429 of a limit, after the time of that
+   * @throws unauthorized, with one text and after the same time for a wrong address or password
+   */
   signIn(credentials: Credentials, ip: string, options?: QueueOptions): Promise<Tokens>;
   /** Opens a session with an ID token. @throws unauthorized when Auth rejects the token, its nonce or its account */
   exchangeIdToken(token: IdToken, ip: string): Promise<Tokens>;

@@ -11,7 +11,7 @@ import {
   mapAuthError,
 } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import type { PasswordQueue } from './password-queue.ts';
+import type { InPasswordQueue } from './password-queue.ts';
 import { createPasswordChange, goneCodes, passwordFaults } from './passwords.ts';
 
 const invalidCode = () => unauthorized('The code is wrong, was used already or has expired.', 'code_invalid');
@@ -54,7 +54,7 @@ function createCodeExchange(call: AuthCall) {
 
 export function createMailedCodes(
   call: AuthCall,
-  inPasswordQueue: PasswordQueue,
+  inPasswordQueue: InPasswordQueue,
 ): Pick<Auth, 'mailCode' | 'verifyCode' | 'confirmAddress'> {
   const share = shareInFlight();
   const exchangeCode = createCodeExchange(call);

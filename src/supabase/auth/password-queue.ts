@@ -5,77 +5,90 @@ import { clientKey, networkKey } from '../../shared/client-keys.ts';
 import { withNewDeadlines } from '../../shared/request-context.ts';
 
 const longestWaitMs = 4_000;
-const busy = () => tooManyRequests(3_000, 'limit_requests', 'passwordQueue');
+
+/** Wait after which the queue counts as full, because the next call would probably wait for too long. */
+const longWaitMs = 3_000;
+
+/** Returns the 429 for a call that the queue does not take. */
+export const queueFull = () => tooManyRequests(3_000, 'limit_requests', 'passwordQueue');
+
+const keysOf = (ip: string) => [clientKey(ip), networkKey(ip)];
 
 /**
- * Counts the calls that run or wait, in total and for each client and network.
- * @returns `hold` adds a call, and returns a function that removes it, or undefined for a call beyond a bound
+ * Creates a number of places for calls that run or wait, of which each client and network gets only some.
+ * @returns `take` takes a place, and returns the function that frees it, or undefined if no place is free
  */
-function createBounds(bounds: { total: number; perKey: number }) {
-  const held: string[][] = [];
-  const countOf = (key: string) => held.filter((keys) => keys.includes(key)).length;
-  const isFull = (keys: string[]) => held.length >= bounds.total || keys.some((key) => countOf(key) >= bounds.perKey);
+function createPlaces(count: { total: number; perKey: number }) {
+  const taken: string[][] = [];
+  const takenBy = (key: string) => taken.filter((keys) => keys.includes(key)).length;
+  const areTaken = (keys: string[]) => taken.length >= count.total || keys.some((key) => takenBy(key) >= count.perKey);
   return {
-    isFull,
-    hold(keys: string[]) {
-      if (isFull(keys)) return undefined;
-      held.push(keys);
-      return () => held.splice(held.indexOf(keys), 1);
+    areTaken,
+    take(keys: string[]) {
+      if (areTaken(keys)) return undefined;
+      taken.push(keys);
+      return () => taken.splice(taken.indexOf(keys), 1);
     },
   };
 }
 
 export interface QueueOptions {
-  /** Puts the call first, even into a full queue, so that other clients cannot lock out an account. */
-  isTrusted?: boolean;
+  /** Puts the call first and gives it a reserved place, so that other clients cannot lock out its account. */
+  goesFirst?: boolean;
   /** Cancels the call unless it has started. */
   gone?: AbortSignal;
 }
 
 /**
- * Queues the calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
- * @param callsAtOnce number n of concurrent calls. At most 8n calls may run or wait, 2n of them from one client or
- *   network; in addition 8n calls of trusted clients, n of them from one client or network
+ * Creates the queue of calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
+ * @param callsAtOnce number n of concurrent calls. There are 8n places, 2n of them for one client or network, and 8n
+ *   reserved places, n of them for one client or network
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
   const total = 8 * callsAtOnce;
-  const usual = createBounds({ total, perKey: total / 4 });
-  const first = createBounds({ total, perKey: callsAtOnce });
+  const places = createPlaces({ total, perKey: total / 4 });
+  const reservedPlaces = createPlaces({ total, perKey: callsAtOnce });
+  /** Wait of the last call that started, without those that went first. */
+  let lastWaitMs = 0;
 
-  /** Makes a call when a slot is free, with a new deadline. @throws rate_limited if the queue is full, or after 4 s */
-  return async <T>(ip: string, call: () => Promise<T>, { isTrusted = false, gone }: QueueOptions = {}): Promise<T> => {
-    const keys = [clientKey(ip), networkKey(ip)];
-    const isFull = usual.isFull(keys);
-    const releaseFirst = isTrusted ? first.hold(keys) : undefined;
-    const release = releaseFirst ?? usual.hold(keys);
-    if (release === undefined) throw busy();
+  return {
+    /** Tells whether a call of this client would be rejected, or would wait for long. */
+    isFullFor: (ip: string) => places.areTaken(keysOf(ip)) || (queue.size > 0 && lastWaitMs >= longWaitMs),
 
-    const leaving = new AbortController();
-    const leave = () => leaving.abort(busy());
-    const timer = setTimeout(leave, longestWaitMs);
-    gone?.addEventListener('abort', leave);
-    if (gone?.aborted) leave(); // a signal that is already aborted fires no event
-    const stay = () => {
-      clearTimeout(timer);
-      gone?.removeEventListener('abort', leave);
-    };
-    const inContext = AsyncLocalStorage.snapshot(); // p-queue would use the context of another call
-    try {
-      return await queue.add(
-        () => {
-          stay();
-          return inContext(() => withNewDeadlines(call));
-        },
-        { signal: leaving.signal, priority: releaseFirst ? 1 : 0 },
-      );
-    } catch (error) {
-      throw isFull ? busy() : error; // as all others, because an error would reveal that the account trusts the client
-    } finally {
-      stay();
-      release();
-    }
+    /** Makes a call when a slot is free, with a new deadline. @throws queueFull at once, or after a wait of 4 s */
+    async inPasswordQueue<T>(ip: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
+      const { goesFirst = false, gone } = options;
+      const keys = keysOf(ip);
+      const freeReserved = goesFirst ? reservedPlaces.take(keys) : undefined;
+      const free = freeReserved ?? places.take(keys);
+      if (free === undefined) throw queueFull();
+
+      const enqueuedAt = performance.now();
+      const leaving = new AbortController();
+      const leave = () => leaving.abort(queueFull());
+      const timer = setTimeout(leave, longestWaitMs);
+      gone?.addEventListener('abort', leave);
+      if (gone?.aborted) leave(); // a signal that is already aborted fires no event
+      const stay = () => {
+        clearTimeout(timer);
+        gone?.removeEventListener('abort', leave);
+      };
+      const inContext = AsyncLocalStorage.snapshot(); // p-queue would use the context of another call
+      const start = () => {
+        stay();
+        if (!freeReserved) lastWaitMs = performance.now() - enqueuedAt;
+        return inContext(() => withNewDeadlines(call));
+      };
+      try {
+        return await queue.add(start, { signal: leaving.signal, priority: freeReserved ? 1 : 0 });
+      } finally {
+        stay();
+        free();
+      }
+    },
   };
 }
 
-export type PasswordQueue = ReturnType<typeof createPasswordQueue>;
+/** Makes a call in the queue of the calls that hash a password. */
+export type InPasswordQueue = ReturnType<typeof createPasswordQueue>['inPasswordQueue'];

@@ -5,7 +5,7 @@ import { minimumDelay } from '../../shared/minimum-delay.ts';
 import type { Auth } from './auth.ts';
 import { type AuthCall, AuthError, expectAnswer, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import type { PasswordQueue } from './password-queue.ts';
+import type { InPasswordQueue } from './password-queue.ts';
 
 /**
  * Codes of Auth that get the same 401. A separate error for unconfirmed addresses would reveal accounts, because anyone
@@ -17,11 +17,12 @@ const sessionEnded = () =>
   unauthorized('The refresh token is invalid or was already used. Sign in again.', 'session_ended');
 
 /** Creates the sign-in with a password. It takes the same time for a wrong address and a wrong password. */
-function createSignIn(call: AuthCall, inPasswordQueue: PasswordQueue): Auth['signIn'] {
-  return async (credentials, ip, options) => {
-    let due: Promise<void> | undefined;
+function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['signIn'] {
+  return async (credentials, ip, options = {}) => {
+    // A rejection by a limit takes this time from the arrival of the request.
+    let due = options.goesFirst ? minimumDelay() : undefined;
     const ask = () => {
-      due = minimumDelay();
+      due ??= minimumDelay();
       const attempt = (password: string) =>
         call('token?grant_type=password', { ip, body: { ...credentials, password } });
       const composed = nfc(credentials.password);
@@ -34,7 +35,7 @@ function createSignIn(call: AuthCall, inPasswordQueue: PasswordQueue): Auth['sig
     };
     const tokens = await inPasswordQueue(ip, ask, options)
       .catch(async (thrown: unknown) => {
-        await (due ?? minimumDelay()); // also in a full queue, where a trusted client is tried
+        await (due ?? minimumDelay());
         throw thrown;
       })
       .catch(
@@ -52,7 +53,7 @@ function createSignIn(call: AuthCall, inPasswordQueue: PasswordQueue): Auth['sig
 
 export function createSessions(
   call: AuthCall,
-  inPasswordQueue: PasswordQueue,
+  inPasswordQueue: InPasswordQueue,
 ): Pick<Auth, 'signIn' | 'exchangeIdToken' | 'refresh' | 'signOut'> {
   const share = shareInFlight();
 

@@ -12,7 +12,7 @@ import {
   mapAuthError,
 } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import type { PasswordQueue } from './password-queue.ts';
+import type { InPasswordQueue } from './password-queue.ts';
 import { weakPassword } from './passwords.ts';
 
 interface AccountBody {
@@ -22,7 +22,7 @@ interface AccountBody {
 }
 
 /** Creates the sign-up with an address. Neither its response nor its time reveals whether the address has an account. */
-function createAddressSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, settings: Auth['settings']) {
+function createAddressSignUp(call: AuthCall, inPasswordQueue: InPasswordQueue, settings: Auth['settings']) {
   /** Tells whether new accounts must confirm their address. False while Auth does not answer. */
   const mustConfirm = () =>
     withNewDeadlines(settings).then(
@@ -78,7 +78,7 @@ function createAddressSignUp(call: AuthCall, inPasswordQueue: PasswordQueue, set
 
 export function createSignUp(
   call: AuthCall,
-  inPasswordQueue: PasswordQueue,
+  inPasswordQueue: InPasswordQueue,
   settings: Auth['settings'],
 ): Pick<Auth, 'signUp' | 'signUpGuest'> {
   const share = shareInFlight();

@@ -29,12 +29,12 @@ export function createTrustedClients(redis: SharedRedis | null) {
       const [trustedAt = 0, endedAt = 0] = keys.map((key, index) =>
         Math.max(times.get(key) ?? 0, Number(shared[index] ?? 0)),
       );
-      return trustedAt > endedAt;
+      return trustedAt > 0 && trustedAt >= endedAt; // equal if a confirmation ends all trust and begins it anew
     },
 
     add: (email: string, ip: string) => record(keyOf(email, ip)),
 
-    /** Ends the trust in all clients of an address, because a new account with it may have another owner. */
+    /** Ends the trust in all clients of an address, because a new or confirmed account may have another owner. */
     endAll: (email: string) => record(endKeyOf(email)),
   };
 }

@@ -117,13 +117,14 @@ export const recoveryEndpoints = [
         return { data: toSession(tokens) };
       }
       const { email, code, full_name } = body;
-      const setName = async ({ access_token, user }: Tokens) => {
+      const complete = async ({ access_token, user }: Tokens) => {
+        await context.trustedClients.endAll(email);
         if (full_name === undefined) return;
         const caller: UserCaller = { via: 'jwt', userId: user.id, token: access_token, claims: { signedInAt: 0 } };
         await withNewDeadlines(() => context.data.call(caller, 'update_customer', { changes: { full_name } }));
       };
       const confirmation = { email, code, password: body.password as string, fullName: full_name };
-      const tokens = await context.auth.confirmAddress(confirmation, ip, setName).catch(afterDelay);
+      const tokens = await context.auth.confirmAddress(confirmation, ip, complete).catch(afterDelay);
       await context.trustedClients.add(email, ip);
       return { data: toSession(tokens) };
     },

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTrustedClients } from '../../src/limits/trusted-clients.ts';
+import { verify } from '../routes/mailed-codes.ts';
 import type { Api } from '../support/api.ts';
 import { sendSession, withSupabase } from '../support/fake-supabase.ts';
 import { newEmail, password } from '../support/test.ts';
@@ -127,6 +128,46 @@ test('a trusted client signs in beyond the limits that others have filled', asyn
       expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
       await fillLimitOf(api, office);
       expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+    },
+    env,
+  );
+});
+
+test('beyond a limit of wrong codes, those of a trusted client get the same response after the same time', async () => {
+  await withSupabase(
+    countingAuth().behave,
+    async (api) => {
+      const [office, colleague] = ['192.0.2.1', newEmail()];
+      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
+      const guess = (email: string) => verify(api, email, '12345678').set('X-Forwarded-For', office);
+      await times(100, () => guess(newEmail()).expect(401));
+      const answers = await times(2, async (n) => {
+        const began = performance.now();
+        const { status, headers, body } = await guess(n ? colleague : newEmail());
+        expect(performance.now() - began).toBeGreaterThanOrEqual(499);
+        return { status, reason: headers['x-error-reason'], body };
+      });
+      expect(answers[0]).toMatchObject({ status: 429, reason: 'limit_attempts' });
+      expect(answers[1]).toEqual(answers[0]);
+    },
+    env,
+  );
+});
+
+test('a confirmed address trusts only the client that confirmed it', async () => {
+  const { behave } = countingAuth();
+  await withSupabase(
+    (req, res) => (req.url === '/auth/v1/verify' ? sendSession(res) : behave(req, res)),
+    async (api) => {
+      const [formerOwner, owner] = ['192.0.2.1', '198.51.100.1'];
+      const email = newEmail();
+      expect(await signIn(api, email, { from: formerOwner })).toMatchObject({ status: 200 });
+      await verify(api, email, '12345678', 'signup').set('X-Forwarded-For', owner).expect(200);
+      const isTried = async (from: string) => {
+        await fillLimitOf(api, from);
+        return (await signIn(api, email, { from })).status === 200;
+      };
+      expect([await isTried(formerOwner), await isTried(owner)]).toEqual([false, true]);
     },
     env,
   );

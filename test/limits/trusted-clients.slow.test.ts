@@ -133,7 +133,7 @@ test('a trusted client signs in beyond the limits that others have filled', asyn
   );
 });
 
-test('beyond a limit of wrong codes, those of a trusted client get the same response after the same time', async () => {
+test('beyond a limit, a wrong code of a trusted client gets the response and time of all others', async () => {
   await withSupabase(
     countingAuth().behave,
     async (api) => {

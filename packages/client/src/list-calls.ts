@@ -1,5 +1,5 @@
 import type { CallOptions } from './call.ts';
-import { noAnswer, SoundsError } from './error.ts';
+import { noAnswer, type SoundsError } from './error.ts';
 import type { Sounds } from './index.ts';
 import type { Content } from './list-merge.ts';
 import type { Schema } from './schema.ts';
@@ -9,9 +9,9 @@ export type StoredList = Schema<'SavedList'>;
 
 /** An unsent edit of a list. */
 export interface Edit {
-  /** Content that the edit began from; null for a new list. */
-  base: Content | null;
-  /** Version that the edit began from; 0 for a new list. */
+  /** Content that the service had when the edit began; null for a new list. */
+  serviceState: Content | null;
+  /** Version of `serviceState`; 0 for a new list. */
   version: number;
   /** Null removes the list. */
   mine: Content | null;
@@ -35,39 +35,42 @@ export const withoutPreviews = ({ name, is_mix, items }: Content): Content => ({
   items: items.map(({ sound_id, volume }) => ({ sound_id, volume })),
 });
 
+/** Returns what an edit of a list begins from. */
+export const beginningOf = (list: StoredList) => ({ serviceState: withoutPreviews(list), version: list.version });
+
 /** Creates the calls of `/lists`. They reject if another user is signed in. */
 export function createListCalls(api: Pick<Sounds, 'fetch'>) {
-  async function call<T>(userId: string, init: RequestInit, isResult: (found: T) => boolean): Promise<T[]> {
+  async function call<T>(userId: string, init: RequestInit): Promise<T[]> {
     const response = await api.fetch('/lists', init, { userId });
     const { data } = (await response.json()) as { data?: T[] };
-    if (!Array.isArray(data) || !data.every(isResult)) throw noAnswer();
+    if (!Array.isArray(data)) throw noAnswer();
     return data;
   }
 
   return {
     /** Returns all lists of the user. */
-    get: (userId: string, { signal = null }: { signal?: CallOptions['signal'] | null } = {}): Promise<StoredList[]> =>
-      call<StoredList>(userId, { signal }, (found) => Array.isArray(found?.items)),
+    async get(userId: string, options?: CallOptions): Promise<StoredList[]> {
+      const lists = await call<StoredList>(userId, { signal: options?.signal ?? null });
+      if (!lists.every((list) => Array.isArray(list?.items))) throw noAnswer();
+      return lists;
+    },
 
-    /** Sends edits. @returns their results, in the same order */
-    async put(userId: string, edits: [string, Edit][], options?: CallOptions): Promise<Result[]> {
+    /** Sends edits. @returns their results by the ids of the lists, without those that the answer lacks */
+    async put(userId: string, edits: [string, Edit][], options?: CallOptions): Promise<Map<string, Result>> {
       const body = JSON.stringify({ lists: edits.map(toRequest) });
       const headers = { 'Content-Type': 'application/json' };
       const init = { method: 'PUT', body, headers, signal: options?.signal ?? null };
-      const results = await call<Result>(userId, init, (found) => typeof found?.status === 'string');
-      if (edits.some(([id], place) => results[place]?.id !== id)) throw noAnswer();
-      return results;
+      const results = await call<Result>(userId, init);
+      return new Map(
+        results.filter((result) => typeof result?.status === 'string').map((result) => [result.id, result]),
+      );
     },
   };
 }
 
 /** Tells whether the service rejects the edit itself. Other errors concern the request. */
-export const isRefusal = (error: unknown): error is SoundsError =>
-  error instanceof SoundsError &&
-  (error.reason === 'too_large' || (error.reason === 'validation' && error.field === 'lists'));
-
-/** Tells whether a proxy takes only smaller requests. */
-export const isTooLarge = (error: unknown) => error instanceof SoundsError && error.status === 413;
+export const isRefusal = ({ reason, field }: SoundsError) =>
+  reason === 'too_large' || (reason === 'validation' && field === 'lists');
 
 /** Returns an entry of a request. The service ignores name and kind of a list that is removed. */
 function toRequest([id, { mine, version }]: [string, Edit]) {

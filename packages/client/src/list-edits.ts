@@ -1,18 +1,18 @@
 import type { CallOptions } from './call.ts';
 import { createEntries, type Entries } from './entries.ts';
-import { SoundsError, tooMany } from './error.ts';
+import { noAnswer, SoundsError, tooMany } from './error.ts';
 import type { Sounds } from './index.ts';
 import {
   batchesOf,
+  beginningOf,
   createListCalls,
   type Edit,
   isRefusal,
-  isTooLarge,
   type Result,
   type StoredList,
-  withoutPreviews,
 } from './list-calls.ts';
 import { type Content, fits, merge } from './list-merge.ts';
+import { canGoOn, createFlush } from './refusal.ts';
 import type { Store } from './store.ts';
 
 /** Time limit for sending. A call waits for other tabs for half of it. */
@@ -35,31 +35,46 @@ interface Options {
 export function createListEdits({ api, store, copy, changed }: Options) {
   const calls = createListCalls(api);
   const unsent = createEntries<Edit>(store, 'lists');
-  /** Edits that would exceed a maximum of the service, with their errors. A removal or a restart sends them again. */
-  const held = new Map<string, SoundsError>();
-  /** Error of an edit that the service has rejected. */
-  let refusal: SoundsError | undefined;
+  /**
+   * Ids of lists whose edits exceed a maximum of the service. They are not sent again before a save of that list, a
+   * removal of any, a change of the user, or a restart.
+   */
+  const exceeding = new Set<string>();
+  /** Error of an edit that stays for another reason. */
+  let kept: SoundsError | undefined;
+  const { flush, refuse } = createFlush(async (options?: CallOptions) => {
+    await send(options);
+    if (kept) throw kept;
+    if (exceeding.size > 0) throw tooMany();
+  });
 
   const isSignedIn = async (user: string) => (await api.auth.user())?.id === user;
 
   /** Sends edits in one request. @returns the ids of those that must be sent once more */
   async function sendBatch(user: string, edits: [string, Edit][], options?: CallOptions): Promise<string[]> {
-    let results: Result[];
     try {
-      results = await calls.put(user, edits, options);
+      const results = await calls.put(user, edits, options);
+      return await inTurn(edits, ([id, edit]) => settle(user, id, edit, results.get(id)));
     } catch (error) {
-      if (!isRefusal(error) && !isTooLarge(error)) throw error;
-      if (edits.length > 1) return inTurn(edits, (edit) => sendBatch(user, [edit], options));
-      if (!isRefusal(error)) throw error;
-      refusal ??= error;
-      await unsent.update(user, (left) => drop(left, edits));
+      if (!(error instanceof SoundsError)) throw error;
+      const isRefused = isRefusal(error);
+      if (edits.length > 1 && (isRefused || error.status === 413))
+        return inTurn(edits, (edit) => sendBatch(user, [edit], options));
+      if (isRefused) {
+        refuse(error);
+        await unsent.update(user, (left) => drop(left, edits));
+      } else if (canGoOn(error)) kept ??= error;
+      else throw error;
       return [];
     }
-    return inTurn(edits, async ([id, edit], place) => settle(user, id, edit, results[place] as Result));
   }
 
   /** Applies the result of an edit to the device. @returns its id if it must be sent once more */
-  async function settle(user: string, id: string, sent: Edit, result: Result): Promise<string[]> {
+  async function settle(user: string, id: string, sent: Edit, result?: Result): Promise<string[]> {
+    if (!result) {
+      kept ??= noAnswer();
+      return [];
+    }
     const { list } = result;
     if (await isSignedIn(user))
       await copy.update(user, (lists) => {
@@ -69,24 +84,25 @@ export function createListEdits({ api, store, copy, changed }: Options) {
     await unsent.update(user, (edits) => {
       const edit = edits[id];
       if (!edit) return; // the account was deleted meanwhile
-      const left = editAfter(result, edit, sent);
-      if (left === null) delete edits[id];
-      else if ('mine' in left) edits[id] = left;
-      else held.set(id, left);
+      const next = editAfter(result, edit);
+      if (isDone(result, edit, sent)) delete edits[id];
+      else if (next) edits[id] = next;
+      else exceeding.add(id);
     });
-    return id in (await unsent.read(user)) && !held.has(id) ? [id] : [];
+    return id in (await unsent.read(user)) && !exceeding.has(id) ? [id] : [];
   }
 
-  /** Sends all edits of a user that are not held. Call it in `exclusively`. */
+  /** Sends all edits of a user that do not exceed a maximum. Call it in `exclusively`. */
   async function sendAll(user: string, options?: CallOptions) {
-    let ids = Object.keys(await unsent.read(user)).filter((id) => !held.has(id));
+    kept = undefined;
+    let ids = Object.keys(await unsent.read(user)).filter((id) => !exceeding.has(id));
     for (let round = 0; round < rounds && ids.length > 0; round += 1) {
       const edits = Object.entries(await unsent.read(user)).filter(([id]) => ids.includes(id));
       edits.sort(([, a], [, b]) => Number(a.mine !== null) - Number(b.mine !== null)); // removals first make room
       ids = await inTurn(batchesOf(edits), (batch) => sendBatch(user, batch, options));
       changed();
     }
-    if (ids.length > 0) throw outrun();
+    if (ids.length > 0) kept ??= outrun();
   }
 
   const exclusively = (user: string, task: () => Promise<void>, options?: CallOptions) =>
@@ -99,7 +115,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
 
   return {
     ...unsent,
-    held,
+    exceeding,
     send,
 
     /** Sends unsent edits, and replaces the copy by the lists of the service, while no edit is being sent. */
@@ -117,12 +133,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
       ),
 
     /** Sends all edits. @throws SoundsError at the end if one was rejected, or stays on the device */
-    async flush(options?: CallOptions): Promise<void> {
-      await send(options);
-      const [error = refusal] = held.values();
-      refusal = undefined;
-      if (error) throw error;
-    },
+    flush,
   };
 }
 
@@ -133,24 +144,25 @@ const outrun = () =>
     code: 'no_answer',
   });
 
+/** Tells whether nothing of an edit is left to send. @param edit the edit now, which may be newer than the sent one */
+const isDone = ({ status }: Result, edit: Edit, sent: Edit) =>
+  status === 'deleted' || (status === 'saved' && isEqual(edit, sent));
+
 /**
- * Returns what is left of an edit after a result: null if it is over, an error if it exceeds a maximum.
- * @param edit the edit now, which the user may have changed since it was sent
+ * Returns an edit as it must be sent after a result, with the list of the service as its new beginning.
+ * @returns null if it exceeds a maximum
  */
-function editAfter({ status, list }: Result, edit: Edit, sent: Edit): Edit | SoundsError | null {
-  if (status === 'deleted' || (status === 'saved' && isEqual(edit, sent))) return null;
-  if (list && status === 'saved') return { ...edit, ...baseOf(list) };
-  if (!list || status !== 'changed') return tooMany();
-  const mine = edit.mine && merge(edit.base, edit.mine, list);
-  return mine && !fits(mine) ? tooMany() : { ...baseOf(list), mine, updated_at: edit.updated_at };
+function editAfter({ status, list }: Result, edit: Edit): Edit | null {
+  if (list && status === 'saved') return { ...edit, ...beginningOf(list) };
+  if (!list || status !== 'changed') return null;
+  const mine = edit.mine && merge(edit.serviceState, edit.mine, list);
+  return mine && !fits(mine) ? null : { ...edit, ...beginningOf(list), mine };
 }
 
-const baseOf = (list: StoredList) => ({ base: withoutPreviews(list), version: list.version });
-
 /** Runs a task for one value after the other, and joins the results. */
-async function inTurn<T, R>(values: T[], task: (value: T, place: number) => Promise<R[]>): Promise<R[]> {
+async function inTurn<T, R>(values: T[], task: (value: T) => Promise<R[]>): Promise<R[]> {
   const results: R[] = [];
-  for (const [place, value] of values.entries()) results.push(...(await task(value, place)));
+  for (const value of values) results.push(...(await task(value)));
   return results;
 }
 

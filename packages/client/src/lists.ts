@@ -4,7 +4,7 @@ import { previewOf } from './catalogue.ts';
 import { createCopy, newestFirst } from './entries.ts';
 import { sessionOver, tooMany } from './error.ts';
 import type { Sounds } from './index.ts';
-import { type Edit, type StoredList, withoutPreviews } from './list-calls.ts';
+import { beginningOf, type Edit, type StoredList } from './list-calls.ts';
 import { contentOf, createListEdits } from './list-edits.ts';
 import { type Content, fits, type ListItem, merge } from './list-merge.ts';
 import { createListeners } from './listeners.ts';
@@ -33,7 +33,7 @@ export interface SavedList extends Content {
 export interface ListToSave extends Content {
   id: string;
   version: number;
-  /** Value that `all` gave, which tells apart states of one version. Default: that of the newest state. */
+  /** Value that `all` gave, which tells apart states of one version. Default: that of the newest one. */
   updated_at?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createLists(options: ListsOptions) {
   browser.addEventListener?.('online', sendSoon);
   api.session.subscribe(() => {
     states.forget();
-    edits.held.clear();
+    edits.exceeding.clear();
     changed();
     sendSoon();
   });
@@ -79,13 +79,14 @@ export function createLists(options: ListsOptions) {
     },
 
     /**
-     * Saves a list as a whole. Resolves when the edit is stored; it is sent at once, or later by `flush`.
-     * @param given changed list from `all`, or a new one. Changes that were made since its version, here or on another
-     *   device, are merged
+     * Saves a list as a whole. Resolves when the edit is stored; it is sent at once, or later by `flush`. A list that
+     * was removed, here or on another device, stays removed: to bring it back, save it with a new id and version 0.
+     * @param edited changed list from `all`, or a new one. The edit is the difference to what was saved last with this
+     *   `version` and `updated_at`, otherwise to what `all` gave. Other changes since then, also of other devices, stay
      * @throws SoundsError `too_many` if the merged list has more than 200 sounds, or a mix more than 20
      */
-    async save(given: ListToSave): Promise<void> {
-      const list = inLowerCase(given);
+    async save(edited: ListToSave): Promise<void> {
+      const list = inLowerCase(edited);
       const user = await currentUser();
       const copied = (await copy.read(user))[list.id];
       await edits.update(user, (unsent) => {
@@ -94,22 +95,23 @@ export function createLists(options: ListsOptions) {
         const next = editOf(list, edit, copied, states.of(list));
         delete unsent[list.id]; // at the end, as the newest change
         unsent[list.id] = next;
+        states.remember(list);
       });
-      if (!states.of(list)) states.remember(list);
-      edits.held.delete(list.id);
+      edits.exceeding.delete(list.id);
       changed();
       sendSoon();
     },
 
     /** Removes a list. Resolves when the removal is stored, as `save` does. */
-    async remove(id: string): Promise<void> {
+    async remove(listId: string): Promise<void> {
+      const id = listId.toLowerCase();
       const user = await currentUser();
       const copied = (await copy.read(user))[id];
       await edits.update(user, (unsent) => {
         const version = unsent[id]?.version ?? copied?.version ?? 0;
-        unsent[id] = { base: null, version, mine: null, updated_at: new Date().toISOString() };
+        unsent[id] = { serviceState: null, version, mine: null, updated_at: new Date().toISOString() };
       });
-      edits.held.clear(); // there may be room now
+      edits.exceeding.clear(); // there may be room now
       changed();
       sendSoon();
     },
@@ -123,14 +125,14 @@ export function createLists(options: ListsOptions) {
     /**
      * Sends unsent edits. The client does this after each edit, when it is created, and when a browser is online again.
      * In React Native, call it when the network is back.
-     * @throws SoundsError `too_many` as long as an edit does not fit and stays on the device, `no_answer` if one stays
-     *   for another reason, or the error of an edit that the service has rejected since the last call, which is dropped
+     * @throws SoundsError with the reason why an edit stays on the device, `too_many` if it does not fit, or the error of
+     *   an edit that the service has rejected since the last call, which is dropped
      */
     flush: edits.flush,
   };
 }
 
-/** Remembers the states that `all` has returned, because an app may edit a state that the copy no longer has. */
+/** Remembers the states that the app has got or saved, because it may edit one that the copy no longer has. */
 function createStates() {
   const states = new Map<string, Content>();
   const keyOf = ({ id, version, updated_at }: ListToSave) => `${id} ${version} ${updated_at ?? 'newest'}`;
@@ -160,21 +162,28 @@ const inLowerCase = (list: ListToSave): ListToSave => ({
 });
 
 /**
- * Returns the unsent edit after a save, based on the newest known state.
- * @param edit unsent edit of the list before
- * @param given state that the app has changed, if it is remembered
+ * Returns the unsent edit after a save.
+ * @param before unsent edit of the list before
+ * @param copied list as the service had it last
+ * @param remembered state that the app has edited, if it is remembered
  */
-function editOf(list: ListToSave, edit?: Edit, copied?: StoredList, given?: Content): Edit {
-  const updated_at = new Date().toISOString();
-  const present = edit?.mine ?? copied;
-  const { base, version } = edit ?? {
-    base: copied ? withoutPreviews(copied) : null,
-    version: (copied ?? list).version,
-  };
-  const known = given ?? (version === list.version ? base : null);
-  const mine = present ? merge(known, contentOf(list), present) : contentOf(list);
-  if (present && fits(list) && !fits(mine)) throw tooMany();
-  return { base: copied || edit ? base : (given ?? null), version, mine, updated_at };
+function editOf(list: ListToSave, before?: Edit, copied?: StoredList, remembered: Content | null = null): Edit {
+  const unknown = { serviceState: remembered, version: list.version };
+  const { serviceState, version } = before ?? (copied ? beginningOf(copied) : unknown);
+  const editedState = remembered ?? (version === list.version ? serviceState : null);
+  const present = before?.mine ?? copied;
+  const mine = present ? mergedOnDevice(editedState, list, present) : contentOf(list);
+  return { serviceState, version, mine, updated_at: new Date().toISOString() };
+}
+
+/**
+ * Merges a save with the changes that were made on this device since the state that the app has edited.
+ * @throws SoundsError `too_many` if the result has too many sounds
+ */
+function mergedOnDevice(editedState: Content | null, list: ListToSave, present: Content): Content {
+  const merged = merge(editedState, contentOf(list), present);
+  if (fits(list) && !fits(merged)) throw tooMany();
+  return merged;
 }
 
 /** Returns the lists of a copy with unsent edits, newest change first. */

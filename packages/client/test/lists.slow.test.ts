@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
 import type { Options, Sounds } from '../src/index.ts';
 import { createLists, type Lists, type ListToSave } from '../src/lists.ts';
-import { type Device, nameOf, pass, test } from './device.ts';
+import { type Device, errorAnswer, nameOf, pass, successAnswer, test } from './device.ts';
 
 /** Ends calls without a network soon, but leaves time for an answer under load. */
 const shortLimit = { timeLimitMs: 5_000 };
@@ -102,23 +102,68 @@ test('an edit is based on the state that all gave, also in another tab or after 
   await first.save(newList({ items: [item(rain)] }));
   await first.flush();
   const [seen] = await second.all();
-  const [kept] = await first.all();
-  if (!seen || !kept) throw new Error('The list is missing.');
+  if (!seen) throw new Error('The list is missing.');
   cutLists(device);
   await change(first, ({ items }) => ({ items: [...items, item(wind)] }));
-  await second.save({ ...seen, items: [item(sea), ...seen.items] });
+  await second.save({ ...seen, name: 'Late', items: [item(sea), ...seen.items] });
   const [list] = await first.all();
   expect(list?.items.map(({ sound_id }) => sound_id)).toEqual([sea, rain, wind]);
-  await first.save({ ...kept, name: 'Late' }); // an older state of the same version, without the sounds added since
-  const [{ updated_at: _, ...newest } = kept] = await first.all();
+  const [{ updated_at: _, ...newest } = seen] = await first.all();
   await first.save({ ...newest, items: newest.items.filter(({ sound_id }) => sound_id !== sea) });
 
   device.network.before = pass;
   await first.flush();
   expect(await textsOf(first)).toEqual([expect.stringMatching(/^Late \d: Rain Wind$/)]);
-  await second.save({ ...seen, items: [] }); // removes only what it had seen
+  await second.save({ ...seen, name: 'Late', items: [] }); // removes only what it had seen
   await second.flush();
   expect(await textsOf(second)).toEqual([expect.stringMatching(/^Late \d: Wind$/)]);
+});
+
+test('a list is what the app saved last, also without calling all between two saves', async ({ device }) => {
+  const lists = startLists(device);
+  const list = newList({ is_mix: true });
+  const [rain, wind] = [crypto.randomUUID(), crypto.randomUUID()];
+  const volumes = async () => (await lists.all()).map(({ items }) => items.map(({ volume }) => volume));
+  cutLists(device);
+  for (const items of [[item(rain)], [item(rain), item(wind)], [item(rain)]]) await lists.save({ ...list, items });
+  expect(await volumes()).toEqual([[null]]);
+  const [shown] = await lists.all();
+  if (!shown) throw new Error('The list is missing.');
+  for (const volume of [0.8, null]) await lists.save({ ...shown, items: [item(rain, volume)] }); // moves a slider back
+  expect(await volumes()).toEqual([[null]]);
+});
+
+test('a removal by an id in capitals arrives, and an edit without an answer holds up no other', async ({ device }) => {
+  const lists = startLists(device);
+  const [first, second] = [newList({ name: 'First' }), newList({ name: 'Second' })];
+  await lists.save(first);
+  await lists.flush();
+  cutLists(device);
+  await lists.remove(first.id.toUpperCase());
+  await lists.save({ ...first, version: 1 }); // of a list that was removed
+  expect(await lists.all()).toEqual([]);
+  device.network.before = pass;
+  await lists.flush();
+  expect(unsent(device)).toEqual([]);
+
+  cutLists(device);
+  for (const list of [newList({ name: 'Kept' }), second]) await lists.save(list);
+  const saved = { ...second, version: 1, updated_at: new Date().toISOString() };
+  const answer = successAnswer({ data: [{ id: second.id, status: 'saved', list: saved }] });
+  device.network.before = (request) => (nameOf(request) === 'PUT /lists' ? answer : undefined);
+  await expect(lists.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  expect(await textsOf(lists)).toEqual(['Kept 0: ', 'Second 1: ']);
+  await lists.sync(); // although the edit stays
+  expect(await textsOf(lists)).toEqual(['Kept 0: ']);
+
+  cutLists(device);
+  for (let count = 0; count < 20; count += 1) await lists.save(newList({ name: 'More' })); // more than one request
+  device.network.before = ({ body }) => (body.includes('Kept') ? errorAnswer(404, 'not_found') : undefined);
+  await expect(lists.flush()).rejects.toMatchObject({ status: 404 });
+  expect((await lists.all()).filter(({ version }) => version === 1)).toHaveLength(1);
+  device.network.before = pass;
+  await lists.flush();
+  expect(unsent(device)).toEqual([]);
 });
 
 test('a refused edit is dropped, and one that does not fit stays until there is room', async ({ device, sql }) => {
@@ -140,6 +185,7 @@ test('a refused edit is dropped, and one that does not fit stays until there is 
   expect(device.sent).toEqual([]);
   await lists.sync();
   await lists.remove((await lists.all()).at(-1)?.id ?? '');
+  await expect(lists.flush()).rejects.toMatchObject({ reason: 'validation', field: 'lists' }); // of the third edit
   await lists.flush();
   expect((await lists.all()).map(({ version }) => version)).not.toContain(0);
 

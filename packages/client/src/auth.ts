@@ -80,7 +80,8 @@ export function createAuth(options: AccountOptions) {
 
     /**
      * Signs out on this device at once. Resolves when the service has ended the session, or when it cannot be reached.
-     * You need not await it. Changes that could not be sent stay on the device until the user signs in again.
+     * You need not await it. Changes that could not be sent stay on the device until the user signs in again. A guest
+     * never can, and loses everything, sent or not: ask before.
      */
     async signOut(options?: CallOptions): Promise<void> {
       accounts.recovery = null;

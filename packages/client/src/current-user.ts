@@ -17,15 +17,17 @@ export function createCurrentUser(read: () => Promise<unknown>) {
   }
 
   return {
-    follow(event: SessionEvent) {
-      if (event.type !== 'notStored') change(event.type === 'signedOut' ? null : event.user);
+    follow({ type, user }: SessionEvent) {
+      if (type === 'adopted') notify();
+      else if (type === 'signedOut') change(null);
+      else if (type === 'signedIn' || type === 'refreshed') change(user);
     },
 
     found(user: User | null) {
       if (current === undefined) change(user);
     },
 
-    /** Calls `listener` whenever the user changes. @returns a function that ends the subscription */
+    /** Calls `listener` when the user changes or has adopted a guest. @returns a function that ends the subscription */
     subscribe,
 
     /** Returns the user who is signed in on this device, or null; undefined until the store has been read. */

@@ -28,10 +28,10 @@ export function createEntries<Entry>(store: Store, name: string) {
     read,
 
     /** Changes the entries of a user. Concurrent changes run one after the other. */
-    update: (userId: string, change: (entries: Record<string, Entry>) => void) =>
+    update: (userId: string, change: (entries: Record<string, Entry>) => void | Promise<void>) =>
       exclusively(keyOf(userId), async () => {
         const entries = await read(userId);
-        change(entries);
+        await change(entries);
         await save(userId, entries);
       }),
 

@@ -2,6 +2,7 @@ import { answer, type CallOptions, signalOf } from './call.ts';
 import { createEntries, type Entries } from './entries.ts';
 import type { SoundsError } from './error.ts';
 import { exclusively } from './lock.ts';
+import { canGoOn } from './refusal.ts';
 import type { Waiting } from './send.ts';
 import { type DeviceSession, tokenlessClient } from './session.ts';
 import type { Store } from './store.ts';
@@ -17,12 +18,12 @@ interface Adopting extends Shared {
   store: Store;
   /** Sessions of guests that wait for their adoption, for each user. */
   guests: Entries<Session>;
-  /** Sends what is unsent, and reads the copies of lists anew. */
+  /** Sends what is unsent, and reads the copies of favorites, history and positions anew. */
   data: { send: () => void; refresh: () => Promise<unknown> };
   onSession: (event: SessionEvent) => void;
 }
 
-/** Outboxes that the client keeps for each user. */
+/** Names of the outboxes that the client keeps for each user. */
 const outboxes = ['favorites', 'plays', 'progress', 'lists'];
 
 /** Returns the user of this device, or makes a guest. Concurrent calls make only one guest. */
@@ -37,36 +38,52 @@ export const continueAsGuest = ({ url, waiting, session }: Shared, options?: Cal
     return guest.user;
   });
 
-/** Has the user adopt the guests that wait for it. @throws SoundsError at the first guest that cannot be adopted yet */
+/**
+ * Has the user adopt the guests that wait for it. One that the service rejects is reported as `notAdopted`, stays, and
+ * does not hold up the others.
+ * @throws SoundsError if no guest can be adopted now, such as without a network
+ */
 export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
   const { guests, waiting, data, onSession } = parts;
-  await guests.sending(user.id, waiting.timeLimitMs, () => adoptAll(parts, user.id));
+  let isAdopted = false;
+  await guests.sending(user.id, waiting.timeLimitMs, async () => {
+    for (const guest of Object.values(await guests.read(user.id)))
+      try {
+        await adopt(parts, user.id, guest);
+        isAdopted = true;
+      } catch (error) {
+        if (!canGoOn(error as SoundsError)) throw error;
+        onSession({ type: 'notAdopted', user, error });
+      }
+  });
+  if (!isAdopted) return;
   data.send();
-  await data.refresh().catch(() => {}); // the app can read the lists again
+  await data.refresh().catch(() => {}); // the app can read the collections again
   onSession({ type: 'adopted', user });
 }
 
-async function adoptAll(parts: Adopting, owner: string): Promise<void> {
+/** Adopts a guest, and moves what it has not sent to the user. */
+async function adopt(parts: Adopting, owner: string, guest: Session): Promise<void> {
   const { store, guests } = parts;
-  for (const [id, guest] of Object.entries(await guests.read(owner))) {
-    await adopt(parts, owner, guest);
-    for (const name of outboxes) await moveUnsent(createEntries(store, name), id, owner);
-    await guests.update(owner, (waiting) => {
-      delete waiting[id];
-    });
-  }
+  await callAdoption(parts, owner, guest);
+  for (const name of outboxes) await moveUnsent(createEntries(store, name), guest.user.id, owner);
+  await guests.update(owner, (waiting) => {
+    delete waiting[guest.user.id];
+  });
 }
 
-/** Adopts a guest. Succeeds also if that was done before, and the response was lost. */
-async function adopt(parts: Adopting, owner: string, guest: Session): Promise<void> {
-  const fresh = await refreshed(parts, owner, guest);
-  const body = { access_token: (fresh ?? guest).access_token };
+/** Calls the adoption. Succeeds also if it was done before and its response was lost, or if the guest is gone. */
+async function callAdoption(parts: Adopting, owner: string, guest: Session): Promise<void> {
+  const post = ({ access_token }: Session) =>
+    parts.session.api({ userId: owner }).POST('/me/guest', { body: { access_token } });
   try {
-    await parts.session.api({ userId: owner }).POST('/me/guest', { body });
+    await post(guest);
   } catch (error) {
     const { reason } = error as SoundsError;
-    const isGone = reason === 'no_such_guest' || (fresh === null && reason === 'guest_token_invalid');
-    if (!isGone) throw error;
+    if (reason === 'no_such_guest') return;
+    if (reason !== 'guest_token_invalid') throw error;
+    const fresh = await refreshed(parts, owner, guest);
+    if (fresh) await post(fresh);
   }
 }
 
@@ -86,14 +103,17 @@ async function refreshed({ url, waiting, guests }: Adopting, owner: string, gues
   }
 }
 
-/** Moves unsent changes of a guest to the user. If both have a change with the same key, keeps the newer one. */
-async function moveUnsent(outbox: Entries<{ updated_at?: string }>, guest: string, owner: string): Promise<void> {
-  const unsent = await outbox.read(guest);
-  await outbox.update(owner, (own) => {
-    for (const [key, change] of Object.entries(unsent)) {
-      const present = own[key];
-      if (present === undefined || (change.updated_at ?? '') > (present.updated_at ?? '')) own[key] = change;
-    }
-  });
-  await outbox.forget(guest);
-}
+/**
+ * Moves unsent changes of a guest to the user. If both have changed the same thing, keeps the newer change where changes
+ * have a time (positions and lists), and the user's own otherwise (favorites).
+ */
+const moveUnsent = (outbox: Entries<{ updated_at?: string }>, guest: string, owner: string): Promise<void> =>
+  outbox.update(guest, (unsent) =>
+    outbox.update(owner, (own) => {
+      for (const [key, change] of Object.entries(unsent)) {
+        const present = own[key];
+        if (present === undefined || (change.updated_at ?? '') > (present.updated_at ?? '')) own[key] = change;
+        delete unsent[key];
+      }
+    }),
+  );

@@ -19,13 +19,12 @@ const marginMs = 30_000;
 
 const isDue = ({ expires_at, clock_ahead_ms }: Session) => Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Tells whether an error is a 401 that new tokens may fix. The reasons below are not about the token. */
+/** Reasons of a 401 that are not about the token of the caller. */
+const otherReasons = ['recent_sign_in_required', 'key_scope', 'code_invalid', 'guest_token_invalid'];
+
+/** Tells whether an error is a 401 that new tokens may fix. */
 const isInvalidToken = (error: unknown) =>
-  error instanceof SoundsError &&
-  error.code === 'unauthorized' &&
-  error.reason !== 'recent_sign_in_required' &&
-  error.reason !== 'key_scope' &&
-  error.reason !== 'code_invalid';
+  error instanceof SoundsError && error.code === 'unauthorized' && !otherReasons.includes(error.reason ?? '');
 
 function withToken(request: Request, { access_token }: Session): Request {
   const copy = request.clone();

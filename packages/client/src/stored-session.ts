@@ -25,6 +25,8 @@ export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
   /** Tells that the account now has what the user did as a guest. Read the lists again. */
   | { type: 'adopted'; user: User }
+  /** The service has rejected this. The guest waits, and the next start tries again. */
+  | { type: 'notAdopted'; user: User; error: unknown }
   /** The store could not write the session, which stays in memory. The next refresh tries again. */
   | { type: 'notStored'; user: User; error: unknown }
   /**

@@ -1,7 +1,10 @@
 import { expect, inject } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
 import { newEmail, password, type Sql } from '../../../test/support/test.ts';
-import { test as base, type Device, errorAnswer, faultsOf, startDevice } from './device.ts';
+import { createEntries } from '../src/entries.ts';
+import { createLists } from '../src/lists.ts';
+import type { Session } from '../src/stored-session.ts';
+import { test as base, type Device, errorAnswer, faultsOf, nameOf, startDevice } from './device.ts';
 
 const adoption = 'POST /me/guest';
 
@@ -33,11 +36,13 @@ test('continueAsGuest makes one guest of a device, also for calls at once and af
 });
 
 test('a sign-up adopts the guest, and sends what the guest has not sent', async ({ guest, sql }) => {
-  const { api, network, events } = guest;
+  const { api, network, events, store } = guest;
   const [liked = '', played = ''] = await addSounds(sql, [{}, {}]);
+  const lists = createLists({ api, store });
   await api.favorites.add(liked);
   await api.favorites.flush();
-  network.before = ({ path }) => (/plays|progress/.test(path) ? 'cut' : undefined);
+  network.before = ({ path }) => (/plays|progress|lists/.test(path) ? 'cut' : undefined);
+  await lists.save({ id: crypto.randomUUID(), name: 'Night', is_mix: false, items: [], version: 0 });
   await api.plays.record(played);
   await api.progress.save(played, 30);
   network.before = () => undefined;
@@ -45,6 +50,8 @@ test('a sign-up adopts the guest, and sends what the guest has not sent', async 
 
   const { user } = await api.auth.signUp(newAccount());
   await expect.poll(() => typesOf(guest)).toEqual(['signedIn', 'adopted']);
+  const savedLists = () => sql`select name from public.lists where user_id = ${user.id}`;
+  await expect.poll(savedLists).toEqual([{ name: 'Night' }]); // without another call of the app
   await Promise.all([api.plays.flush(), api.progress.flush()]);
   expect(await historyOf(sql, user)).toEqual([{ sound_id: played, plays: 1 }]);
   expect(await sql`select position_sec from public.progress where user_id = ${user.id}`).toEqual([
@@ -100,4 +107,53 @@ test('an adoption whose response was lost is done when the guest is gone', async
   expect(guest.sent.filter((name) => name === adoption)).toHaveLength(2);
   expect(guest.keys('sounds.guests')).toEqual([]);
   expect(await historyOf(sql, user)).toEqual([{ sound_id: sound, plays: 1 }]);
+});
+
+test('a guest whose session is over costs no refresh of the user, and holds up no other guest', async ({ guest }) => {
+  const { api, again, network, keys, store, events, sent } = guest;
+  const account = newAccount();
+  network.before = (request) => (nameOf(request) === adoption ? errorAnswer(404, 'not_found') : undefined);
+  const { user } = await api.auth.signUp(account);
+  await expect.poll(() => typesOf(guest)).toContain('notAdopted');
+  await api.auth.signOut();
+  const second = await api.auth.continueAsGuest();
+  await api.auth.signIn(account);
+  const waiting = () => createEntries<Session>(store, 'guests').read(user.id);
+  await expect.poll(async () => Object.keys(await waiting())).toHaveLength(2);
+  await expect.poll(() => events.filter(({ type }) => type === 'notAdopted')).toHaveLength(3); // one, then both
+
+  await createEntries<Session>(store, 'guests').update(user.id, (guests) => {
+    for (const [id, session] of Object.entries(guests))
+      if (id !== second.id) guests[id] = { ...session, access_token: 'over', refresh_token: 'over' };
+  });
+  network.before = faultsOf(adoption);
+  sent.length = 0;
+  events.length = 0;
+  again();
+  await expect.poll(() => keys('sounds.guests')).toEqual([]);
+  await expect.poll(() => typesOf(guest)).toEqual(['adopted']);
+  expect(sent.filter((name) => name === adoption)).toHaveLength(2);
+  expect(sent.filter((name) => name === 'POST /auth/refresh')).toHaveLength(1); // of the guest
+});
+
+test('a change that comes while those of a guest are moved is kept', async ({ guest }) => {
+  const { api, network, store, keys } = guest;
+  network.before = ({ path }) => (/favorites/.test(path) ? 'cut' : undefined);
+  await api.favorites.add(crypto.randomUUID());
+  const [outbox = ''] = keys('sounds.favorites.');
+  const late = crypto.randomUUID();
+  const changes = createEntries<boolean>(store, 'favorites');
+  const guestId = (await api.auth.user())?.id ?? '';
+  let adding: Promise<void> | undefined;
+  store.before = (method, key) => {
+    // Begins when the client writes those of the user.
+    if (method === 'setItem' && /favorites/.test(key) && key !== outbox)
+      adding ??= changes.update(guestId, (entries) => {
+        entries[late] = true;
+      });
+  };
+  await api.auth.signUp(newAccount());
+  await expect.poll(() => keys('sounds.guests')).toEqual([]);
+  await adding;
+  expect(await changes.read(guestId)).toEqual({ [late]: true });
 });

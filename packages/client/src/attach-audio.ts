@@ -19,9 +19,8 @@ export interface AttachOptions {
 export function attachAudio(
   element: AudioElement,
   audio: Audio,
-  options: AttachOptions | (() => void) = {},
+  { onFailure, progress }: AttachOptions = {},
 ): () => void {
-  const { onFailure, progress } = typeof options === 'function' ? { onFailure: options } : options;
   const reporter = progress && createReporter(element, audio.id, progress);
   let current: Audio | null = audio;
   let isRenewing = false;

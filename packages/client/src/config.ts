@@ -17,8 +17,6 @@ const smallCover = 256;
 
 /** Creates functions that load the settings of the service. */
 export function createConfig({ url, store, waiting }: { url: string; store: Store; waiting: Waiting }) {
-  const repeated = tokenlessClient(url, waiting);
-  const once = tokenlessClient(url, waiting, false);
   let known: AppConfig | null = null;
   let asking: Promise<unknown> | undefined;
 
@@ -31,17 +29,12 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
   async function ask(options?: CallOptions): Promise<AppConfig> {
     await restore();
     // Do not wait for a network if the settings of an earlier start are stored.
-    const tokenless = known ? once : repeated;
+    const tokenless = tokenlessClient(url, waiting, known === null);
     try {
       known = (await dataOf(tokenless.GET('/config', signalOf(options)))) as AppConfig;
+      await store.setItem(key, JSON.stringify(known));
     } catch (error) {
       if (known === null || options?.signal?.aborted) throw error;
-      return known;
-    }
-    try {
-      await store.setItem(key, JSON.stringify(known));
-    } catch {
-      // The next start requests the settings.
     }
     return known;
   }
@@ -69,11 +62,10 @@ export function createConfig({ url, store, waiting }: { url: string; store: Stor
     coverUrl({ cover_image_url: path }: { cover_image_url: string | null }, { small = false } = {}): string | null {
       if (path === null || path.startsWith('http')) return path;
       if (!known?.storage_url) return null;
-      const { template, sizes } = known.cover_sizes ?? { template: '', sizes: [] };
-      const size = sizes.find((each) => each >= smallCover);
-      return small && size
-        ? template.replace('{path}', () => path).replace(/\{size\}/g, String(size))
-        : known.storage_url + path;
+      const { storage_url, cover_sizes } = known;
+      const size = small && cover_sizes?.sizes.find((each) => each >= smallCover);
+      if (!cover_sizes || !size) return storage_url + path;
+      return cover_sizes.template.replace('{path}', () => path).replace(/\{size\}/g, String(size));
     },
   };
 }

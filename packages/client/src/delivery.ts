@@ -1,8 +1,8 @@
 import type { Api } from './api.ts';
 import type { FlushOptions } from './call.ts';
 import type { Entries } from './entries.ts';
-import { noAnswer, SoundsError } from './error.ts';
-import { canGoOn } from './refusal.ts';
+import { noAnswer, type SoundsError } from './error.ts';
+import { canGoOn, isRefusal, isTooLarge } from './refusal.ts';
 import type { Service } from './service.ts';
 
 export type Report<Time extends string> = Record<Time, string> & {
@@ -28,19 +28,11 @@ export interface DeliveryOptions<Time extends string, Entry> {
   send: (userId: string, reports: [string, Entry][], init: Init) => Promise<Results>;
 }
 
-/** Result of sending reports. */
-export interface Outcome {
-  /** Statuses of the reports, without those that are kept because of `error`. */
-  results: Results;
-  /** True if the reports must be sent in halves, until a wrong one is alone. */
-  isTooMuch?: boolean;
-  error?: SoundsError;
-}
-
 /**
  * Creates a function that sends reports in one request, and removes those that the response settles, by the rules in
- * docs/apps.md.
+ * docs/apps.md. It sends halves if the request is too large or one of the reports is wrong, until that one is alone.
  * @param refuse receives the error of a report that the service has rejected
+ * @returns a function that returns the error of a report that is kept, if there is one
  */
 export function createDelivery<Time extends string, Entry extends Report<Time>>(
   { time, field, send }: DeliveryOptions<Time, Entry>,
@@ -48,24 +40,6 @@ export function createDelivery<Time extends string, Entry extends Report<Time>>(
   service: Service,
   refuse: (error: SoundsError) => void,
 ) {
-  async function outcomeOf(user: string, reports: [string, Entry][], init: Init): Promise<Outcome> {
-    try {
-      const results = await send(user, reports, init);
-      const isComplete = reports.every(([key]) => results.has(key.toLowerCase()));
-      return isComplete ? { results } : { results, error: noAnswer() };
-    } catch (error) {
-      if (!(error instanceof SoundsError)) throw error;
-      const isRefused = error.reason === 'too_large' || (error.reason === 'validation' && error.field === field);
-      const results: Results = new Map();
-      if (reports.length > 1 && (isRefused || error.status === 413)) return { results, isTooMuch: true };
-      if (!isRefused && !canGoOn(error)) throw error;
-      if (!isRefused) return { results, error };
-      refuse(error);
-      for (const [key] of reports) results.set(key.toLowerCase(), 'refused');
-      return { results };
-    }
-  }
-
   /** Converts a time of this device's clock to the service's clock, at most now. */
   const corrected = (deviceMs: number) => new Date(Math.min(deviceMs, Date.now()) - service.aheadMs()).toISOString();
 
@@ -83,9 +57,30 @@ export function createDelivery<Time extends string, Entry extends Report<Time>>(
       }
     });
 
-  return async (user: string, reports: [string, Entry][], init: Init): Promise<Outcome> => {
-    const outcome = await outcomeOf(user, reports, init);
-    if (!outcome.isTooMuch) await settle(user, reports, outcome.results);
-    return outcome;
+  return async function deliver(
+    user: string,
+    reports: [string, Entry][],
+    init: Init,
+  ): Promise<SoundsError | undefined> {
+    let results: Results = new Map();
+    let kept: SoundsError | undefined;
+    try {
+      results = await send(user, reports, init);
+      if (!reports.every(([key]) => results.has(key.toLowerCase()))) kept = noAnswer();
+    } catch (error) {
+      if (reports.length > 1 && (isRefusal(error, field) || isTooLarge(error))) {
+        const half = Math.ceil(reports.length / 2);
+        const first = await deliver(user, reports.slice(0, half), init);
+        const second = await deliver(user, reports.slice(half), init);
+        return first ?? second;
+      }
+      if (isRefusal(error, field)) {
+        refuse(error);
+        results = new Map(reports.map(([key]) => [key.toLowerCase(), 'refused']));
+      } else if (canGoOn(error)) kept = error;
+      else throw error;
+    }
+    await settle(user, reports, results);
+    return kept;
   };
 }

@@ -48,13 +48,25 @@ export function createEntries<Entry>(store: Store, name: string) {
   };
 }
 
-/** Keeps the copy of a list for each user. The app works without it while the store fails. */
-export function createCopy<Entry>(store: Store, name: string): Entries<Entry> {
-  const { read, update, ...entries } = createEntries<Entry>(store, `copy.${name}`);
+/**
+ * Keeps the copy of a list for each user. The app works without it while the store fails.
+ * @param isSignedIn tells whether a user is signed in. The copies of other users are not written, because a sign-out
+ *   removes them
+ */
+export function createCopy<Entry>(
+  store: Store,
+  name: string,
+  isSignedIn: (userId: string) => Promise<boolean>,
+): Entries<Entry> {
+  const { read, update, replace, ...entries } = createEntries<Entry>(store, `copy.${name}`);
+  const write = async (userId: string, writing: () => Promise<void>) => {
+    if (await isSignedIn(userId)) await writing();
+  };
   return {
     ...entries,
     read: (userId) => read(userId).catch(() => ({})),
-    update: (userId, change) => update(userId, change).catch(() => {}),
+    update: (userId, change) => write(userId, () => update(userId, change)).catch(() => {}),
+    replace: (userId, list) => write(userId, () => replace(userId, list)),
   };
 }
 

@@ -73,7 +73,7 @@ export function noAnswer(cause?: unknown): SoundsError {
 
 /** Returns the error of a call that needs a session if there is none. */
 export const sessionOver = () =>
-  new SoundsError('No user is signed in. Sign in first.', {
+  new SoundsError('No user is signed in.', {
     status: 401,
     code: 'unauthorized',
     reason: 'session_ended',
@@ -100,7 +100,7 @@ export function errorOf({ status, headers }: Response, text: string): SoundsErro
   const error = envelope(text);
   const details = { status, retryAfter: retryAfterOf(headers) };
   if (status < 400 || error === null) {
-    const message = `Something that is not the service answered with status ${status}.`;
+    const message = `Another server answered with status ${status}.`;
     return new SoundsError(message, { ...details, code: 'no_answer' });
   }
   return new SoundsError(error.message, {
@@ -127,6 +127,6 @@ function retryAfterOf(headers: Headers): number | null {
 }
 
 function envelope(text: string): { code: ErrorCode; message: string } | null {
-  const { code, message } = parseJson<{ error?: Record<string, unknown> }>(text)?.error ?? {};
-  return typeof code === 'string' && typeof message === 'string' ? { code: code as ErrorCode, message } : null;
+  const error = parseJson<{ error?: { code: ErrorCode; message: string } }>(text)?.error;
+  return typeof error?.code === 'string' && typeof error.message === 'string' ? error : null;
 }

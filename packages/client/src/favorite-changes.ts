@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import { type CallOptions, signalOf } from './call.ts';
-import { createEntries, type Entries } from './entries.ts';
-import { SoundsError } from './error.ts';
+import { createEntries } from './entries.ts';
+import type { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
 import { canGoOn, createFlush } from './refusal.ts';
 import { pause } from './wait.ts';
@@ -13,32 +13,9 @@ const shareOfApp = 1 / 3;
 const isRefusal = ({ reason, field }: SoundsError) =>
   reason === 'too_many_favorites' || (reason === 'validation' && field === 'sound_id');
 
-/** Unsent changes of a user, by the ids of sounds: true adds a favorite, false removes it. */
-type Changes = Entries<boolean>;
-
-/** Keeps changes of the user's favorites until they are sent. */
-export function createFavoriteChanges(parts: Parts) {
-  const changes: Changes = createEntries(parts.store, 'favorites');
-  const { send, sendSoon, flush } = createSender(parts, changes);
-
-  return {
-    read: changes.read,
-    forget: changes.forget,
-    send,
-    flush,
-
-    /** Stores a change, and sends it. @param copied updates the copy of the favorites, before the change is sent */
-    async want(user: string, id: string, isFavorite: boolean, copied: () => Promise<void>) {
-      await changes.update(user, (entries) => {
-        entries[id] = isFavorite;
-      });
-      await copied();
-      sendSoon();
-    },
-  };
-}
-
-function createSender({ session, waiting: { timeLimitMs, service } }: Parts, changes: Changes) {
+/** Keeps changes of the user's favorites until they are sent: true adds a favorite, false removes it. */
+export function createFavoriteChanges({ session, store, waiting: { timeLimitMs, service } }: Parts) {
+  const changes = createEntries<boolean>(store, 'favorites');
   /** Timer of the next call of `send`. */
   let sendingLater: ReturnType<typeof setTimeout> | undefined;
 
@@ -79,7 +56,7 @@ function createSender({ session, waiting: { timeLimitMs, service } }: Parts, cha
     if (kept) throw kept;
   }
 
-  return { send, sendSoon, flush };
+  return { ...changes, send, sendSoon, flush };
 }
 
 async function sendChange(api: Api, id: string, isFavorite: boolean, options?: CallOptions): Promise<undefined> {
@@ -93,11 +70,8 @@ async function sendChange(api: Api, id: string, isFavorite: boolean, options?: C
  * @throws the error if other changes cannot be sent either
  */
 function keptError(error: unknown, refuse: (error: SoundsError) => void): SoundsError | undefined {
-  if (!(error instanceof SoundsError)) throw error;
-  if (isRefusal(error)) refuse(error);
-  else if (error.reason !== 'no_such_sound') {
-    if (!canGoOn(error)) throw error;
-    return error;
-  }
+  if (!canGoOn(error)) throw error;
+  if (!isRefusal(error)) return error.reason === 'no_such_sound' ? undefined : error;
+  refuse(error);
   return undefined;
 }

@@ -23,13 +23,15 @@ export function createFavorites(parts: Parts) {
 
   async function want(id: string, isFavorite: boolean) {
     const { user } = await session.current();
-    await changes.want(user.id, id, isFavorite, async () => {
-      const sound = await find(id);
-      await copy.update(user.id, (entries) => {
-        if (!isFavorite) delete entries[id];
-        else if (sound) entries[id] ??= favoriteOf(sound);
-      });
+    await changes.update(user.id, (unsent) => {
+      unsent[id] = isFavorite;
     });
+    const sound = await find(id);
+    await copy.update(user.id, (favorites) => {
+      if (!isFavorite) delete favorites[id];
+      else if (sound) favorites[id] ??= favoriteOf(sound);
+    });
+    changes.sendSoon();
   }
 
   /** Returns favorites that are not sent yet. Omits sounds that no longer exist. */
@@ -66,7 +68,7 @@ export function createFavorites(parts: Parts) {
         ...(await newFavorites(added, options)),
         ...data.filter(({ sound_id }) => wishes[sound_id] !== false),
       ];
-      if ((await session.current()).user.id === user.id) await copy.replace(user.id, bySound(list));
+      await copy.replace(user.id, bySound(list));
       yield* list;
     },
 
@@ -76,7 +78,7 @@ export function createFavorites(parts: Parts) {
      * @throws SoundsError if changes are kept, or if the service has refused one since the last call, such as by
      *   `too_many_favorites`; only a refused change is dropped
      */
-    flush: (options?: CallOptions): Promise<void> => changes.flush(options),
+    flush: changes.flush,
 
     outbox: changes,
   };

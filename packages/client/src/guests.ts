@@ -4,7 +4,7 @@ import type { SoundsError } from './error.ts';
 import { exclusively } from './lock.ts';
 import { canGoOn } from './refusal.ts';
 import type { Waiting } from './send.ts';
-import { type DeviceSession, tokenlessClient } from './session.ts';
+import { type DeviceSession, tokenlessClient, withNewTokens } from './session.ts';
 import type { Store } from './store.ts';
 import { type Session, type SessionEvent, toSession, type User, userOf } from './stored-session.ts';
 
@@ -52,7 +52,7 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
         await adopt(parts, user.id, guest);
         isAdopted = true;
       } catch (error) {
-        if (!canGoOn(error as SoundsError)) throw error;
+        if (!canGoOn(error)) throw error;
         onSession({ type: 'notAdopted', user, error });
       }
   });
@@ -89,18 +89,12 @@ async function callAdoption(parts: Adopting, owner: string, guest: Session): Pro
 
 /** Stores and returns new tokens of a guest; null if its session is over. */
 async function refreshed({ url, waiting, guests }: Adopting, owner: string, guest: Session): Promise<Session | null> {
-  const client = tokenlessClient(url, waiting);
-  try {
-    const { data } = await answer(client.POST('/auth/refresh', { body: { refresh_token: guest.refresh_token } }));
-    const next = toSession(data, guest.user);
+  const fresh = await withNewTokens(url, waiting, guest);
+  if (fresh)
     await guests.update(owner, (waiting) => {
-      waiting[guest.user.id] = next;
+      waiting[guest.user.id] = fresh;
     });
-    return next;
-  } catch (error) {
-    if ((error as SoundsError).reason === 'session_ended') return null;
-    throw error;
-  }
+  return fresh;
 }
 
 /**

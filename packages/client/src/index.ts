@@ -3,9 +3,10 @@ import { browser } from './browser.ts';
 import { createCalls } from './calls.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { createConfig } from './config.ts';
-import { type CurrentUser, createCurrentUser } from './current-user.ts';
+import type { CurrentUser } from './current-user.ts';
 import { createDevices, type Devices } from './devices.ts';
 import { createCopy, createEntries } from './entries.ts';
+import { createListeners } from './listeners.ts';
 import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
 import type { Wait } from './send.ts';
 import { createService } from './service.ts';
@@ -58,10 +59,9 @@ export interface Sounds extends ReturnType<typeof createSounds> {}
 
 /** Returns the address of the service without slashes at its end. @throws TypeError if it is not a usable URL */
 function addressOf(url: unknown): string {
-  const isComplete = typeof url === 'string' && /^https?:\/\/./i.test(url);
-  const isOfPage = typeof url === 'string' && url !== '' && browser.location?.origin;
-  if (isComplete || isOfPage) return url.replace(/\/+$/, '');
-  throw new TypeError(`url is ${url}. Pass the service's, such as { url: 'https://sounds.example.com/api/v1' }.`);
+  const hasOrigin = /^https?:\/\/./i.test(`${url}`) || browser.location?.origin;
+  if (typeof url === 'string' && url && hasOrigin) return url.replace(/\/+$/, '');
+  throw new TypeError(`url is ${url}. Pass one such as https://example.com/api/v1.`);
 }
 
 /** Makes a client. One is enough for the whole app. */
@@ -70,18 +70,24 @@ export function createSounds(options: Options) {
   const { store, copies } = storesOf(options);
   const { timeLimitMs = 60_000, onWait } = options;
   const waiting = { timeLimitMs, onWait, service: createService() };
-  const { follow, found, ...currentUser } = createCurrentUser(() => session.load());
-  const forgetCopies = (user: User) => data.forgetCopies(user).catch(() => {});
+  const { notify, subscribe } = createListeners();
+  const forgetCopies = (user: User) => data.forgetCopies(user);
   const onSession = (event: SessionEvent) => {
-    follow(event);
+    if (/signed|adopted/.test(event.type)) notify();
     if (event.type === 'signedIn') send();
-    if (event.type === 'signedOut') void forgetCopies(event.user);
+    if (event.type === 'signedOut') forgetCopies(event.user);
     options.onSession?.(event);
   };
   const guests = createEntries<Session>(store, 'guests');
-  const hooks = { onSession, onLoad: found, guests, onReplaced: forgetCopies };
+  const hooks = { onSession, onLoad: notify, guests, onReplaced: forgetCopies };
   const session = createSession({ url, store, waiting, ...hooks });
+  const isSignedIn = async (userId: string) => (await session.load())?.user.id === userId;
   watchOtherTabs(session.load);
+  function currentUser() {
+    const user = session.user();
+    if (user === undefined) session.load().catch(() => {}); // the store could not be read before
+    return user;
+  }
   const api = session.api();
   const { ask, restore, withCovers, coverUrl } = createConfig({ url, store, waiting });
   const parts = {
@@ -91,11 +97,11 @@ export function createSounds(options: Options) {
     store,
     withCovers,
     restore,
-    favoritesCopy: createCopy<Favorite>(copies, 'favorites'),
-    historyCopy: createCopy<HistoryEntry>(copies, 'history'),
-    progressCopy: createCopy<ProgressEntry>(copies, 'progress'),
+    favoritesCopy: createCopy<Favorite>(copies, 'favorites', isSignedIn),
+    historyCopy: createCopy<HistoryEntry>(copies, 'history', isSignedIn),
+    progressCopy: createCopy<ProgressEntry>(copies, 'progress', isSignedIn),
   };
-  const data = createUserData(parts, copies);
+  const data = createUserData(parts, copies, guests);
   /** Has the user adopt the guests that were signed in on this device before. */
   async function adopt() {
     const user = (await session.load())?.user;
@@ -109,16 +115,12 @@ export function createSounds(options: Options) {
     adopt().catch(() => {});
     data.send();
   }
-  const forget = async (userId: string) => {
-    await data.forget(userId);
-    await guests.forget(userId);
-  };
   browser.addEventListener?.('online', send);
   send();
 
   return {
-    auth: createAuth({ url, waiting, session, forget, sendLast: data.sendLast }) as Auth,
-    session: currentUser as CurrentUser,
+    auth: createAuth({ url, waiting, session, forget: data.forget, sendLast: data.sendLast }) as Auth,
+    session: { subscribe, user: currentUser } as CurrentUser,
     devices: createDevices(api) as Devices,
     sounds: createCatalogue(api, withCovers) as Catalogue,
     ...data.lists,

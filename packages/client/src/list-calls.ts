@@ -1,5 +1,5 @@
 import type { CallOptions } from './call.ts';
-import { noAnswer, type SoundsError } from './error.ts';
+import { noAnswer } from './error.ts';
 import type { Sounds } from './index.ts';
 import type { Content } from './list-merge.ts';
 import type { Schema } from './schema.ts';
@@ -67,10 +67,6 @@ export function createListCalls(api: Pick<Sounds, 'fetch'>) {
     },
   };
 }
-
-/** Tells whether the service rejects the edit itself. Other errors concern the request. */
-export const isRefusal = ({ reason, field }: SoundsError) =>
-  reason === 'too_large' || (reason === 'validation' && field === 'lists');
 
 /** Returns an entry of a request. The service ignores name and kind of a list that is removed. */
 function toRequest([id, { mine, version }]: [string, Edit]) {

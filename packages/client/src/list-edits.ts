@@ -2,17 +2,9 @@ import type { CallOptions } from './call.ts';
 import { createEntries, type Entries } from './entries.ts';
 import { noAnswer, SoundsError, tooMany } from './error.ts';
 import type { Sounds } from './index.ts';
-import {
-  batchesOf,
-  beginningOf,
-  createListCalls,
-  type Edit,
-  isRefusal,
-  type Result,
-  type StoredList,
-} from './list-calls.ts';
+import { batchesOf, beginningOf, createListCalls, type Edit, type Result, type StoredList } from './list-calls.ts';
 import { type Content, fits, merge } from './list-merge.ts';
-import { canGoOn, createFlush } from './refusal.ts';
+import { canGoOn, createFlush, isRefusal, isTooLarge } from './refusal.ts';
 import type { Store } from './store.ts';
 
 /** Time limit for sending. A call waits for other tabs for half of it. */
@@ -48,19 +40,15 @@ export function createListEdits({ api, store, copy, changed }: Options) {
     if (exceeding.size > 0) throw tooMany();
   });
 
-  const isSignedIn = async (user: string) => (await api.auth.user())?.id === user;
-
   /** Sends edits in one request. @returns the ids of those that must be sent once more */
   async function sendBatch(user: string, edits: [string, Edit][], options?: CallOptions): Promise<string[]> {
     try {
       const results = await calls.put(user, edits, options);
       return await inTurn(edits, ([id, edit]) => settle(user, id, edit, results.get(id)));
     } catch (error) {
-      if (!(error instanceof SoundsError)) throw error;
-      const isRefused = isRefusal(error);
-      if (edits.length > 1 && (isRefused || error.status === 413))
+      if (edits.length > 1 && (isRefusal(error, 'lists') || isTooLarge(error)))
         return inTurn(edits, (edit) => sendBatch(user, [edit], options));
-      if (isRefused) {
+      if (isRefusal(error, 'lists')) {
         refuse(error);
         await unsent.update(user, (left) => drop(left, edits));
       } else if (canGoOn(error)) kept ??= error;
@@ -76,11 +64,10 @@ export function createListEdits({ api, store, copy, changed }: Options) {
       return [];
     }
     const { list } = result;
-    if (await isSignedIn(user))
-      await copy.update(user, (lists) => {
-        if (list) lists[id] = list;
-        else delete lists[id];
-      });
+    await copy.update(user, (lists) => {
+      if (list) lists[id] = list;
+      else delete lists[id];
+    });
     await unsent.update(user, (edits) => {
       const edit = edits[id];
       if (!edit) return; // the account was deleted meanwhile
@@ -125,8 +112,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
         async () => {
           await sendAll(user, options);
           const lists = await calls.get(user, options);
-          if (await isSignedIn(user))
-            await copy.replace(user, Object.fromEntries(lists.map((list) => [list.id, list])));
+          await copy.replace(user, Object.fromEntries(lists.map((list) => [list.id, list])));
           changed();
         },
         options,

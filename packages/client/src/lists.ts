@@ -47,7 +47,8 @@ const maxStates = 2_000;
 export function createLists(options: ListsOptions) {
   const { api } = options;
   const { store, copies } = storesOf(options);
-  const copy = createCopy<StoredList>(copies, 'lists');
+  const isSignedIn = async (userId: string) => (await api.auth.user())?.id === userId;
+  const copy = createCopy<StoredList>(copies, 'lists', isSignedIn);
   const { notify: changed, subscribe } = createListeners();
   const edits = createListEdits({ api, store, copy, changed });
   const states = createStates();

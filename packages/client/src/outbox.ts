@@ -1,5 +1,5 @@
 import type { FlushOptions } from './call.ts';
-import { createDelivery, type DeliveryOptions, type Init, type Outcome, type Report } from './delivery.ts';
+import { createDelivery, type DeliveryOptions, type Init, type Report } from './delivery.ts';
 import { createEntries } from './entries.ts';
 import type { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
@@ -80,23 +80,19 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
  */
 async function inBatches<Time extends string, Entry extends Report<Time>>(
   read: () => Promise<Record<string, Entry>>,
-  deliver: (reports: [string, Entry][]) => Promise<Outcome>,
+  deliver: (reports: [string, Entry][]) => Promise<SoundsError | undefined>,
   time: Time,
 ) {
   const tried = new Set<string>();
-  let failure: SoundsError | undefined;
-  for (let size = batchSize; ; ) {
-    const untried = Object.entries(await read()).filter(([key, report]) => !tried.has(key + report[time]));
-    const reports = untried.slice(0, size);
-    if (reports.length === 0) break;
-    const { results, isTooMuch, error } = await deliver(reports);
-    if (isTooMuch) {
-      size = Math.ceil(reports.length / 2);
-      continue;
-    }
-    if (reports.length === 1) size = batchSize;
-    failure ??= error;
-    for (const [key, report] of reports) if (!results.has(key.toLowerCase())) tried.add(key + report[time]);
+  const idOf = ([key, report]: [string, Entry]) => key + report[time];
+  let kept: SoundsError | undefined;
+  for (;;) {
+    const untried = Object.entries(await read()).filter((entry) => !tried.has(idOf(entry)));
+    if (untried.length === 0) break;
+    const reports = untried.slice(0, batchSize);
+    for (const entry of reports) tried.add(idOf(entry));
+    const error = await deliver(reports);
+    kept ??= error;
   }
-  if (failure) throw failure;
+  if (kept) throw kept;
 }

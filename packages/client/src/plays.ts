@@ -40,7 +40,7 @@ export function createPlays(parts: Parts) {
      * five seconds, or when the network is back.
      * @param playedAt time on the clock of this device, which the client corrects by the clock of the service
      */
-    async record(id: string, playedAt = new Date(Date.now())): Promise<void> {
+    async record(id: string, playedAt = new Date()): Promise<void> {
       const isPast = playedAt.getTime() <= Date.now();
       const { user, clock_ahead_ms: ahead_ms } = await session.current();
       const played_at = new Date(playedAt.getTime() - ahead_ms).toISOString();

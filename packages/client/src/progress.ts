@@ -1,4 +1,4 @@
-import type { CallOptions, FlushOptions } from './call.ts';
+import type { CallOptions } from './call.ts';
 import { previewOf } from './catalogue.ts';
 import { newestFirst } from './entries.ts';
 import type { Parts } from './parts.ts';
@@ -51,7 +51,7 @@ export function createProgress(parts: Parts) {
     },
 
     /** Sends unsent positions; see `favorites.flush`. Call it when the app goes to the background. */
-    flush: (options?: FlushOptions): Promise<void> => outbox.flush(options),
+    flush: outbox.flush,
 
     outbox,
   };

@@ -1,11 +1,21 @@
 import type { CallOptions } from './call.ts';
-import type { SoundsError } from './error.ts';
+import { SoundsError } from './error.ts';
 
 /**
  * Tells whether other entries can be sent after an error: the service has answered, and neither the session nor the
  * limit of requests is the reason.
  */
-export const canGoOn = ({ code }: SoundsError) => !/no_answer|unauthorized|rate_limited/.test(code);
+export const canGoOn = (error: unknown): error is SoundsError =>
+  error instanceof SoundsError && !/no_answer|unauthorized|rate_limited/.test(error.code);
+
+/** Tells whether the service or a proxy takes only smaller requests. */
+export const isTooLarge = (error: unknown) => (error as SoundsError).status === 413;
+
+/** Tells whether the service rejects an entry itself. @param field field of the request that contains the entries */
+export const isRefusal = (error: unknown, field: string): error is SoundsError => {
+  const { reason, field: wrong } = error as SoundsError;
+  return reason === 'too_large' || (reason === 'validation' && wrong === field);
+};
 
 /**
  * Creates `flush` of an outbox, and `refuse`, which receives the error of an entry that the service has rejected. The

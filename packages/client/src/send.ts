@@ -3,7 +3,7 @@ import { errorOf, noAnswer, redirected, SoundsError } from './error.ts';
 import { parseJson } from './json.ts';
 import type { Service } from './service.ts';
 import type { IsAnswer } from './shape.ts';
-import { pause, throwIfAborted } from './wait.ts';
+import { pause, throwIfAborted, unlessAborted, within } from './wait.ts';
 
 const longestPauseMs = 30_000;
 /** Time limit of one attempt. A call to Auth takes up to 15 s, of which 4 s in the queue. Exports use exportLimitMs. */
@@ -77,25 +77,26 @@ async function attempt(request: Request, limitMs: number, limits: Limits): Promi
   throwIfAborted(signal);
   // Use a controller, because React Native lacks AbortSignal.any and AbortSignal.timeout.
   const controller = new AbortController();
-  const sentMs = Date.now();
-  const abort = () => controller.abort();
-  const timer = setTimeout(abort, limitMs);
-  signal.addEventListener('abort', abort);
   try {
-    const response = await fetch(request.clone(), { signal: controller.signal, redirect: redirectOf(request) });
-    const text = await response.text();
-    throwIfRedirected(request, response);
-    const error = isAccepted(request, response, text, limits.isAnswer) ? null : errorOf(response, text);
-    if (error?.code !== 'no_answer') limits.service.follow(request, response, sentMs);
-    if (error) throw error;
-    return new Response(text || null, { status: response.status, headers: response.headers });
+    return await within(limitMs, unlessAborted(exchange(request, limits, controller), signal));
   } catch (error) {
     throwIfAborted(signal);
     throw error instanceof SoundsError ? error : noAnswer(error);
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
+    controller.abort();
   }
+}
+
+/** Sends a request once, and receives the whole response. @throws SoundsError if it is not what was asked for */
+async function exchange(request: Request, { service, isAnswer }: Limits, { signal }: AbortController) {
+  const sentMs = Date.now();
+  const response = await fetch(request.clone(), { signal, redirect: redirectOf(request) });
+  const text = await response.text();
+  throwIfRedirected(request, response);
+  const error = isAccepted(request, response, text, isAnswer) ? null : errorOf(response, text);
+  if (error?.code !== 'no_answer') service.follow(request, response, sentMs);
+  if (error) throw error;
+  return new Response(text || null, { status: response.status, headers: response.headers });
 }
 
 /** Follows redirects of reads, because browsers tell the new address only then. A write may contain a password. */

@@ -40,7 +40,7 @@ type Sending = Partial<Pick<Limits, 'repeatable' | 'onRepeat' | 'timeLimitMs' | 
 };
 
 /** The session of one device, as docs/apps.md describes. Other tabs may share its store. */
-export interface DeviceSession extends Pick<StoredSession, 'load' | 'begin' | 'end'> {
+export interface DeviceSession extends Pick<StoredSession, 'load' | 'begin' | 'end' | 'user'> {
   /** Returns the session of this device. @throws SoundsError `session_ended` if there is none */
   current(): Promise<Session>;
   /**
@@ -54,8 +54,8 @@ export interface DeviceSession extends Pick<StoredSession, 'load' | 'begin' | 'e
 
 export function createSession({ url, waiting, ...options }: SessionOptions): DeviceSession {
   const stored = createStoredSession({ ...options, service: waiting.service });
-  const { load, begin, end } = stored;
-  const refresh = createRefresh(url, waiting, stored);
+  const { load, begin, end, user } = stored;
+  const refresh = createRefresh(url, waiting, current, stored.replace);
 
   /** Returns the session with new tokens. Rejects if another user has signed in meanwhile. */
   async function refreshFor(session: Session, { signal }: Request, deadline: number): Promise<Session> {
@@ -91,27 +91,22 @@ export function createSession({ url, waiting, ...options }: SessionOptions): Dev
 
   const api = (sending?: Sending) => createApi(url, (request, isAnswer) => fetch(request, { ...sending, isAnswer }));
 
-  return { load, begin, end, current, fetch, api };
+  return { load, begin, end, user, current, fetch, api };
 }
 
 /** Creates a function that gets new tokens and stores them. Aborting one of its callers does not cancel it. */
-function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredSession) {
-  const tokenless = tokenlessClient(url, waiting);
+function createRefresh(
+  url: string,
+  waiting: Waiting,
+  current: DeviceSession['current'],
+  replace: StoredSession['replace'],
+) {
   let refreshing: Promise<Session> | undefined;
 
   async function renew(stale: Session): Promise<Session> {
-    const old = await load();
-    if (old === null) throw sessionOver();
+    const old = await current();
     if (old.access_token !== stale.access_token) return old; // another tab has refreshed it
-    let next: Session | null = null;
-    try {
-      const tokens = await dataOf(tokenless.POST('/auth/refresh', { body: { refresh_token: old.refresh_token } }));
-      next = toSession(tokens, old.user);
-    } catch (error) {
-      // Keep the session after any other failure, such as a 401 of a proxy.
-      if (!(error instanceof SoundsError) || error.reason !== 'session_ended') throw error;
-    }
-    const held = await replace(old, next);
+    const held = await replace(old, await withNewTokens(url, waiting, old));
     if (held === null) throw sessionOver();
     return held;
   }
@@ -124,6 +119,22 @@ function createRefresh(url: string, waiting: Waiting, { load, replace }: StoredS
     );
     return refreshing;
   };
+}
+
+/** Returns a session with new tokens; null if the service has ended it. */
+export async function withNewTokens(
+  url: string,
+  waiting: Waiting,
+  { refresh_token, user }: Session,
+): Promise<Session | null> {
+  try {
+    const body = { refresh_token };
+    return toSession(await dataOf(tokenlessClient(url, waiting).POST('/auth/refresh', { body })), user);
+  } catch (error) {
+    // Keep the session after any other failure, such as a 401 of a proxy.
+    if ((error as SoundsError).reason !== 'session_ended') throw error;
+    return null;
+  }
 }
 
 /** Creates a client for calls without a token. A 401 does not cause a refresh. */

@@ -9,12 +9,13 @@ interface Data {
   user?: unknown;
 }
 
-const lists =
-  /^(GET .(sounds|history|progress|favorites|categories|catalogue.changes|me.sessions|lists)|POST .(plays|sounds.files)|PUT .(progress|lists))$/;
+/** Matches paths of plurals and of the history. Operations on them return lists, unless they are changes. */
+const lists = /(s|history)$/;
 const changes = /^(DELETE|POST .(favorites|me.apple.revocation|auth.(signout|recover|resend|password))$)/;
 const signIns = /^POST .auth.(signin|guest|oauth|verify)/;
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Data =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isList = (value: unknown) => Array.isArray(value) && value.every(isObject);
 
@@ -23,10 +24,10 @@ const isList = (value: unknown) => Array.isArray(value) && value.every(isObject)
  * @param operation method and path as in the OpenAPI document, such as `GET /sounds/{id}`
  */
 export function isAnswerTo(operation: string, body: unknown): boolean {
-  const { data, sections } = (body ?? {}) as { data?: Data; sections?: unknown };
+  const { data, sections } = (body ?? {}) as { data?: unknown; sections?: unknown };
   if (operation === 'GET /home') return isList(sections);
-  if (lists.test(operation)) return isList(data);
-  if (!data || !isObject(data)) return false;
+  if (lists.test(operation) && !changes.test(operation)) return isList(data);
+  if (!isObject(data)) return false;
   if (changes.test(operation)) return data.ok === true;
   const hasTokens = typeof data.refresh_token === 'string' && typeof data.access_token === 'string';
   if (signIns.test(operation)) return hasTokens && isObject(data.user);

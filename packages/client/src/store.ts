@@ -76,14 +76,10 @@ function remembering(store: Store): Store {
   const items = new Map<string, { stored: string | null; present: string | null }>();
 
   async function write(key: string, present: string | null) {
-    const stored = items.get(key)?.stored ?? null;
-    try {
-      await (present === null ? store.removeItem(key) : store.setItem(key, present));
-      items.set(key, { stored: present, present });
-    } catch (error) {
-      items.set(key, { stored, present });
-      throw error;
-    }
+    const item = { stored: items.get(key)?.stored ?? null, present };
+    items.set(key, item);
+    await (present === null ? store.removeItem(key) : store.setItem(key, present));
+    item.stored = present;
   }
 
   return {

@@ -39,8 +39,8 @@ export interface StoredSessionOptions {
   store: Store;
   service: Service;
   onSession?: (event: SessionEvent) => void;
-  /** Called with the user when the store has been read for the first time. */
-  onLoad?: (user: User | null) => void;
+  /** Called when the store has been read for the first time. */
+  onLoad?: () => void;
   /** Keeps the sessions of guests until the users who signed in have adopted them. */
   guests?: Entries<Session>;
   /** Called with the former user when another one has signed in without a sign-out. */
@@ -62,40 +62,36 @@ export function toSession({ access_token, refresh_token, expires_at, expires_in 
   return { access_token, refresh_token, expires_at, user, clock_ahead_ms };
 }
 
-/** Reports changes of the user, also those that another tab has made. */
-function createObserver({ onSession, onLoad }: Pick<StoredSessionOptions, 'onSession' | 'onLoad'>) {
+/** Reads and writes the item of the store that has the session. Reports changes that another tab has made. */
+function createItem({ store, service, onSession, onLoad }: StoredSessionOptions) {
   /** User of the last session that was read or written; undefined until then. */
   let known: User | null | undefined;
+  /** Number of writes that have begun or ended; odd during a write. */
+  let writes = 0;
 
   // Call the handler later, so that its errors have no effect on the session.
   const tell = (event: SessionEvent) => queueMicrotask(() => onSession?.(event));
 
+  /** Reports that another tab has changed the session, or that the store has lost it. */
+  function found(user: User | null) {
+    const last = known;
+    known = user;
+    if (last === undefined) return onLoad?.();
+    if (last?.id === user?.id) return;
+    if (last) tell({ type: 'signedOut', user: last, reason: 'elsewhere' });
+    if (user) tell({ type: 'signedIn', user });
+  }
+
+  /** Returns a session with the clock as it was measured last, because the times of a session have whole seconds. */
+  const withClock = (session: Session | null) =>
+    session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
+
   return {
     tell,
 
-    /** Reports that another tab has changed the session, or that the store has lost it. */
-    found(user: User | null) {
-      const last = known;
-      known = user;
-      if (last === undefined) return onLoad?.(user);
-      if (last?.id === user?.id) return;
-      if (last) tell({ type: 'signedOut', user: last, reason: 'elsewhere' });
-      if (user) tell({ type: 'signedIn', user });
-    },
+    /** Returns the user of the last session that was read or written; undefined until then. */
+    user: () => known,
 
-    /** Remembers the user of a session that this tab has written. The caller reports the event. */
-    written(user: User | null) {
-      known = user;
-    },
-  };
-}
-
-/** Reads and writes the item of the store that has the session. */
-function createItem(store: Store, service: Service, { tell, found, written }: ReturnType<typeof createObserver>) {
-  /** Number of writes that have begun or ended; odd during a write. */
-  let writes = 0;
-
-  return {
     /** Returns the session of this device, or null. @throws the error of the store */
     async load(): Promise<Session | null> {
       const before = writes;
@@ -103,21 +99,19 @@ function createItem(store: Store, service: Service, { tell, found, written }: Re
       const session = item?.user?.id && item.refresh_token ? item : null;
       // A read during a write may return either session.
       if (writes === before && writes % 2 === 0) found(session?.user ?? null);
-      return session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
+      return withClock(session);
     },
 
-    /** Writes the session to the store. If that fails, the store keeps it in memory. */
+    /** Writes the session to the store, which keeps it in memory if that fails. The caller reports the change. */
     async save(session: Session | null) {
       writes += 1;
       try {
-        // Store the clock as it was measured, because the times of a session have whole seconds.
-        const measured = session && { ...session, clock_ahead_ms: service.aheadMs(session.clock_ahead_ms) };
-        await (measured ? store.setItem(key, JSON.stringify(measured)) : store.removeItem(key));
+        await (session ? store.setItem(key, JSON.stringify(withClock(session))) : store.removeItem(key));
       } catch (error) {
         if (session) tell({ type: 'notStored', user: session.user, error });
       }
       writes += 1;
-      written(session?.user ?? null);
+      known = session?.user ?? null;
     },
   };
 }
@@ -125,25 +119,29 @@ function createItem(store: Store, service: Service, { tell, found, written }: Re
 export type StoredSession = ReturnType<typeof createStoredSession>;
 
 /** Reads and writes the session of this device, and reports its changes. */
-export function createStoredSession({ store, service, guests, onReplaced, ...handlers }: StoredSessionOptions) {
-  const observer = createObserver(handlers);
-  const { tell } = observer;
-  const { load, save } = createItem(store, service, observer);
+export function createStoredSession({ guests, onReplaced, ...options }: StoredSessionOptions) {
+  const { load, save, tell, user } = createItem(options);
+
+  /** Keeps the session of a guest for the user who signs in over it, and will adopt it. */
+  async function keepGuest({ user: owner }: Session, guest: Session) {
+    if (owner.isGuest || !guest.user.isGuest) return;
+    await guests?.update(owner.id, (waiting) => {
+      waiting[guest.user.id] = guest;
+    });
+  }
 
   /** Writes a session, or removes it. @returns the former session */
   const exchange = (session: Session | null) =>
     exclusively(key, async () => {
       const found = await load().catch(() => null);
-      if (session && !session.user.isGuest && found?.user.isGuest)
-        await guests?.update(session.user.id, (waiting) => {
-          waiting[found.user.id] = found;
-        });
+      if (session && found) await keepGuest(session, found);
       await save(session);
       return found;
     });
 
   return {
     load,
+    user,
 
     /**
      * Replaces `old` by `next`, unless the store now holds another session.

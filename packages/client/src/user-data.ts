@@ -1,5 +1,5 @@
 import type { CallOptions } from './call.ts';
-import { createCopy, createEntries } from './entries.ts';
+import { createEntries, type Entries } from './entries.ts';
 import { createFavorites, type Favorites } from './favorites.ts';
 import { createHistory, type History } from './history.ts';
 import { createOffline, type Offline } from './offline.ts';
@@ -8,9 +8,14 @@ import { createPlays, type Plays } from './plays.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
+import type { Session } from './stored-session.ts';
 
-/** Creates what the client keeps on the device: outboxes and copies of lists. @param copies store for copies */
-export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
+/**
+ * Creates what the client keeps on the device: outboxes, and copies of favorites, history and positions.
+ * @param copies store for copies
+ * @param guests guests that wait for their adoption by a user
+ */
+export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guests: Entries<Session>) {
   const parts: Parts = { ...shared, find: (id) => offline.get(id) };
   const { favoritesCopy, historyCopy, progressCopy } = parts;
   const { outbox: favoriteChanges, ...favorites } = createFavorites(parts);
@@ -18,7 +23,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
   const { outbox: positions, ...progress } = createProgress(parts);
   const outboxes = [favoriteChanges, unsentPlays, positions];
   // Items of `sounds-client/lists`, which apps without lists do not load.
-  const listsCopy = createCopy(copies, 'lists');
+  const listsCopy = createEntries(copies, 'copy.lists');
   const listEdits = createEntries(parts.store, 'lists');
   const history = createHistory({ ...parts, flushPlays: unsentPlays.send, positions });
   const refresh = async (options?: CallOptions) => {
@@ -49,14 +54,14 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
     sendLast: (sender: DeviceSession, options?: CallOptions) =>
       Promise.allSettled([unsentPlays.send(options, sender), positions.send(options, sender)]),
 
-    /** Removes the copies of a user's lists. */
-    async forgetCopies({ id }: { id: string }) {
-      for (const copy of [favoritesCopy, historyCopy, progressCopy, listsCopy]) await copy.forget(id);
+    /** Removes the copies of a user. */
+    forgetCopies({ id }: { id: string }) {
+      for (const { forget } of [favoritesCopy, historyCopy, progressCopy, listsCopy]) void forget(id);
     },
 
-    /** Removes the unsent changes of a user. */
+    /** Removes the unsent changes of a user, and the guests that wait for it. */
     async forget(userId: string) {
-      await Promise.all([...outboxes, listEdits].map(({ forget }) => forget(userId)));
+      for (const { forget } of [...outboxes, listEdits, guests]) await forget(userId);
     },
   };
 }

@@ -63,6 +63,7 @@ export function windowsOf(name: string, limit: number, least: number, answer: (c
     expect(remaining).toBeGreaterThanOrEqual(least);
     const headers = { Limit: limit, Remaining: remaining, Reset: resetsAt };
     const named = Object.entries(headers).map(([header, value]) => [`X-RateLimit-${header}`, String(value)]);
+    named.push(['X-Service-Time', String(Date.now())]);
     count += 1;
     return successAnswer(answer(count), 200, Object.fromEntries(named));
   };

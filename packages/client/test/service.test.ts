@@ -3,11 +3,11 @@ import { createService } from '../src/service.ts';
 
 const write = new Request('http://service/favorites', { method: 'POST' });
 
-/** Makes a response whose header Date has this time. */
+/** Makes a response of the service at this time. */
 const answerAt = (ms: number, headers = {}) =>
-  new Response(null, { headers: { Date: new Date(ms).toUTCString(), ...headers } });
+  new Response(null, { headers: { 'X-Service-Time': String(ms), ...headers } });
 
-test('later times by the clock of the service are never earlier, although Date has whole seconds', () => {
+test('later times by the clock of the service are never earlier, whatever the latency', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const start = Date.UTC(2026, 5, 23);
@@ -26,7 +26,7 @@ test('later times by the clock of the service are never earlier, although Date h
     vi.setSystemTime(start + part + latencyMs + deviceAheadMs);
     follow(write, answerAt(start + part), start + part - latencyMs + deviceAheadMs);
     times.push(Date.now() - aheadMs());
-    expect(Math.abs(start + part + latencyMs - Number(times.at(-1)))).toBeLessThanOrEqual(1_000);
+    expect(Math.abs(start + part + latencyMs - Number(times.at(-1)))).toBeLessThanOrEqual(latencyMs);
   }
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 
@@ -35,7 +35,7 @@ test('later times by the clock of the service are never earlier, although Date h
   expect(aheadMs()).toBe(0);
 });
 
-test('the clock believes milliseconds, and no answer that may come from a cache', () => {
+test('the clock believes no answer that may come from a cache', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const now = Date.UTC(2026, 5, 23, 9, 30, 0, 999);
@@ -45,11 +45,9 @@ test('the clock believes milliseconds, and no answer that may come from a cache'
     follow(new Request('http://service/favorites', { method }), answer, now);
     return aheadMs(7);
   };
-  const exact = { 'X-Service-Time': String(now) };
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-    expect(aheadAfter(method, answerAt(now, exact))).toBe(0);
-    expect(aheadAfter(method, answerAt(now))).toBe(999);
-    expect(aheadAfter(method, answerAt(now, { ...exact, Age: '0' }))).toBe(7);
+    expect(aheadAfter(method, answerAt(now))).toBe(0);
+    expect(aheadAfter(method, answerAt(now, { Age: '0' }))).toBe(7);
   }
-  for (const method of ['GET', 'HEAD']) expect(aheadAfter(method, answerAt(now, exact))).toBe(7);
+  for (const method of ['GET', 'HEAD']) expect(aheadAfter(method, answerAt(now))).toBe(7);
 });

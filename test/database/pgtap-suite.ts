@@ -1,8 +1,6 @@
 import { globSync } from 'node:fs';
-import type { Release } from '@sounds-service/local-supabase/postgres-files';
 import postgres from 'postgres';
-import { afterAll, describe, expect, test } from 'vitest';
-import { startDatabase } from '../support/prepared.ts';
+import { describe, expect, test } from 'vitest';
 import { installPgtap, runPgtap } from './pgtap.ts';
 
 async function runFile(databaseUrl: string, file: string): Promise<void> {
@@ -12,13 +10,12 @@ async function runFile(databaseUrl: string, file: string): Promise<void> {
 }
 
 /**
- * Runs the files of `supabase test db` in a separate database, so that other tests do not see pgTAP.
+ * Runs the files of `supabase test db`.
+ * @param databaseUrl a database that no other test uses, because it gets pgTAP
  * @param changes files of SQL that fill the migrated database first
  */
-export function testPgtap(name: string, release: Release, ...changes: string[]): void {
+export function testPgtap(name: string, databaseUrl: string, ...changes: string[]): void {
   describe(name, async () => {
-    const { databaseUrl, stop } = await startDatabase(release);
-    afterAll(stop);
     await installPgtap(databaseUrl);
     for (const change of changes) await runFile(databaseUrl, change);
 

@@ -46,7 +46,7 @@ test('calls fail with 500 while Postgres or the API of Supabase is down, and wor
   let isOn = true;
   // Repeats each call until the end. The client checks every response against the OpenAPI document.
   const clients = calls.map(async (send, call) => {
-    for (; isOn; await sleep(100)) {
+    for (; isOn; await sleep(300)) {
       const startedMs = performance.now();
       ended.push({ call, status: (await send()).status, startedMs });
     }

@@ -1,9 +1,10 @@
+import type { User } from 'sounds-client';
 import { account, deletion, forgot, premium, signIn, signUp } from './account.ts';
 import { api, restored } from './api.ts';
 import { el, entitle, fill, find, notify, texts, waitText } from './dom.ts';
 import { allLists, listPage } from './lists.ts';
 import { stopMix } from './mix.ts';
-import { stop } from './player.ts';
+import { handOver, stop } from './player.ts';
 import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
 import './bar.ts';
 import './lock-screen.ts';
@@ -40,9 +41,13 @@ const forUsers: Record<string, Screen> = {
 
 const main = find('main');
 
+/** User to whom the page is shown. */
+let viewer: User | null = null;
+
 async function show() {
   const path = (location.hash.split('?')[0] || '#/').replace(/^(#\/(sound|list))\/.+/, '$1');
   const user = await api.auth.user();
+  viewer = user;
   const isSignedIn = user !== null;
   const screens = isSignedIn ? { ...(user.isGuest && forGuests), ...forUsers } : withoutSession;
   const { title, make, isNarrow } = screens[path] ?? (screens['#/'] as Screen);
@@ -73,8 +78,11 @@ addEventListener('session', ({ detail: event }) => {
   if (event.type === 'notStored') notify('This browser cannot store the sign-in. Sign in again after a reload.');
   if (event.type === 'adopted') void show();
   if (event.type !== 'signedIn' && event.type !== 'signedOut') return;
-  stop();
-  stopMix();
+  if (event.type === 'signedIn' && viewer?.isGuest) handOver();
+  else {
+    stop();
+    stopMix();
+  }
   // Keep a shared address, so that it is shown after sign-in.
   if (event.type === 'signedOut' || location.hash in { ...withoutSession, ...forGuests })
     history.replaceState(null, '', '#/');

@@ -94,11 +94,19 @@ async function open(wanted: Preview) {
   }
 }
 
+/** User for whom positions of the sound are saved. */
+let listener = api.session.user();
+
+/** Lets the sound of a guest play on when the person has signed up or in. */
+export function handOver() {
+  listener = api.session.user();
+}
+
 /** Returns a function that saves positions, unless another user has signed in meanwhile. */
 function saver() {
-  const owner = api.session.user()?.id;
+  listener = api.session.user();
   return async (id: string, seconds: number | null) => {
-    if (api.session.user()?.id !== owner) return;
+    if (api.session.user()?.id !== listener?.id) return;
     newest = seconds ?? 0;
     await savePosition(id, seconds);
   };

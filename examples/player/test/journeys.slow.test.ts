@@ -74,6 +74,7 @@ test('a guest listens and keeps a favorite after creating an account', async ({ 
     await page.getByLabel('Code').fill(await codeSentTo(site.supabaseUrl, email));
     await button(page, 'Confirm').click();
     await page.getByRole('heading', { name: 'Listen', exact: true, level: 1 }).waitFor();
+    await untilPlays(page); // the sound goes on
     await open(page, 'Account');
     await page.getByText(email).waitFor();
     for (const [screen, text] of Object.entries({ Favorites: liked, History: title })) {

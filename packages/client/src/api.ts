@@ -28,7 +28,7 @@ export function createApi(url: string, send: Send): Api {
         [values]
           .flat()
           .filter((value) => value !== undefined)
-          .map((value) => `${name}=${encodeURIComponent(String(value))}`),
+          .map((value) => `${name}=${encodeURIComponent(value as string)}`),
       );
       const request = new Request(`${url}${named}${query.length > 0 ? `?${query.join('&')}` : ''}`, {
         method,

@@ -15,8 +15,8 @@ const lastLimitMs = 5_000;
 export interface Auth extends ReturnType<typeof createAuth> {}
 
 export function createAuth(options: AccountOptions) {
-  const { url, waiting, session, sendLast } = options;
-  const passingSession = () => createSession({ url, store: memoryStore(), waiting });
+  const { session, sendLast } = options;
+  const passingSession = () => createSession({ ...options, store: memoryStore() });
   const accounts: Accounts = { ...options, passingSession, recovery: null };
   const signIns = async () => (await loaded(import('./sign-in.ts'))).createSignIn(accounts);
   const ownAccount = () => loaded(import('./own-account.ts'));

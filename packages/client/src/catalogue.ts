@@ -46,19 +46,10 @@ export interface Audio {
 
 type Preview = Schema<'SoundPreview'>;
 
-const previewFields: (keyof Preview)[] = [
-  'id',
-  'title',
-  'category',
-  'cover_image_url',
-  'duration_sec',
-  'cover_placeholder',
-  'is_premium',
-];
-
 /** Returns the fields of a sound that favorites and the history contain. */
 export function previewOf(sound: Preview): Preview {
-  return Object.fromEntries(previewFields.map((field) => [field, sound[field]])) as unknown as Preview;
+  const { id, title, category, cover_image_url, duration_sec, cover_placeholder, is_premium } = sound;
+  return { id, title, category, cover_image_url, duration_sec, cover_placeholder, is_premium };
 }
 
 /** Sounds, and the addresses of their files. */

@@ -9,7 +9,7 @@ import { pause } from './wait.ts';
 export interface OfflineOptions extends Parts {
   /** Store for copies. */
   copies: Store;
-  /** Updates the copies of the user's lists. */
+  /** Updates the copies of favorites, history and positions. */
   refresh: (options?: CallOptions) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface UpdateOptions extends OfflineOptions {
   notify: () => void;
 }
 
-/** Creates a function that updates the copies of the catalogue and of the user's lists. */
+/** Creates a function that updates the copies of the catalogue and of the user's collections. */
 export const createUpdate = ({ catalogue, restore, refresh, loadReaders, notify, ...parts }: UpdateOptions) =>
   createSharedRun(async (options) => {
     await restore();

@@ -49,7 +49,7 @@ export function createEntries<Entry>(store: Store, name: string) {
 }
 
 /**
- * Keeps the copy of a list for each user. The app works without it while the store fails.
+ * Keeps the copy of a collection for each user, such as favorites. The app works without it while the store fails.
  * @param isSignedIn tells whether a user is signed in. The copies of other users are not written, because a sign-out
  *   removes them
  */
@@ -58,15 +58,15 @@ export function createCopy<Entry>(
   name: string,
   isSignedIn: (userId: string) => Promise<boolean>,
 ): Entries<Entry> {
-  const { read, update, replace, ...entries } = createEntries<Entry>(store, `copy.${name}`);
+  const { read, update, replace, ...others } = createEntries<Entry>(store, `copy.${name}`);
   const write = async (userId: string, writing: () => Promise<void>) => {
     if (await isSignedIn(userId)) await writing();
   };
   return {
-    ...entries,
+    ...others,
     read: (userId) => read(userId).catch(() => ({})),
     update: (userId, change) => write(userId, () => update(userId, change)).catch(() => {}),
-    replace: (userId, list) => write(userId, () => replace(userId, list)),
+    replace: (userId, entries) => write(userId, () => replace(userId, entries)),
   };
 }
 

@@ -67,7 +67,7 @@ export const SoundsError = ServiceError as unknown as {
 /** Returns the error for a missing response. Mentions CORS, because browsers do not report it separately. */
 export function noAnswer(cause?: unknown): SoundsError {
   const origin = browser.location?.origin;
-  const hint = origin ? ` If it runs, its CORS_ORIGINS may lack ${origin}.` : '';
+  const hint = origin ? ` If it runs, CORS_ORIGINS may lack ${origin}.` : '';
   return new SoundsError(`The service did not answer.${hint}`, { status: 0, code: 'no_answer' }, cause);
 }
 
@@ -99,8 +99,8 @@ export const tooMany = () =>
 export function errorOf({ status, headers }: Response, text: string): SoundsError {
   const error = envelope(text);
   const details = { status, retryAfter: retryAfterOf(headers) };
-  if (status < 400 || error === null) {
-    const message = `Another server answered with status ${status}.`;
+  if (!error || status < 400) {
+    const message = `Another server answered with ${status}.`;
     return new SoundsError(message, { ...details, code: 'no_answer' });
   }
   return new SoundsError(error.message, {
@@ -114,7 +114,7 @@ export function errorOf({ status, headers }: Response, text: string): SoundsErro
 
 /** Returns the error for a redirect, which is not followed because another host would get the request. */
 export function redirected(status: number, address: string | null): SoundsError {
-  const message = `The service redirects to ${address ?? 'another address'}. Create the client with that url.`;
+  const message = `The service redirects to ${address ?? 'another url'}. Use that url.`;
   return new SoundsError(message, { status, code: 'no_answer' });
 }
 

@@ -45,7 +45,14 @@ export function createFavoriteChanges({ session, store, waiting: { timeLimitMs, 
         break;
       }
       if (pauseMs > 0) await pause(pauseMs, options?.signal);
-      const error = await sendChange(api, id, isFavorite, options).catch((thrown) => keptError(thrown, refuse));
+      let error: SoundsError | undefined;
+      try {
+        await sendChange(api, id, isFavorite, options);
+      } catch (thrown) {
+        if (!canGoOn(thrown)) throw thrown;
+        if (isRefusal(thrown)) refuse(thrown);
+        else if (thrown.reason !== 'no_such_sound') error = thrown;
+      }
       kept ??= error;
       await changes.update(user, (entries) => {
         if (entries[id] !== isFavorite) return; // the user has changed it again meanwhile
@@ -59,19 +66,7 @@ export function createFavoriteChanges({ session, store, waiting: { timeLimitMs, 
   return { ...changes, send, sendSoon, flush };
 }
 
-async function sendChange(api: Api, id: string, isFavorite: boolean, options?: CallOptions): Promise<undefined> {
+async function sendChange(api: Api, id: string, isFavorite: boolean, options?: CallOptions) {
   if (isFavorite) await api.POST('/favorites', { body: { sound_id: id }, ...signalOf(options) });
   else await api.DELETE('/favorites/{soundId}', { params: { path: { soundId: id } }, ...signalOf(options) });
-}
-
-/**
- * Returns the error of a change if the change must be sent again later, undefined if it is done or rejected.
- * @param refuse receives the error of a change that the service has rejected
- * @throws the error if other changes cannot be sent either
- */
-function keptError(error: unknown, refuse: (error: SoundsError) => void): SoundsError | undefined {
-  if (!canGoOn(error)) throw error;
-  if (!isRefusal(error)) return error.reason === 'no_such_sound' ? undefined : error;
-  refuse(error);
-  return undefined;
 }

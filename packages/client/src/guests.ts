@@ -14,7 +14,8 @@ interface Shared {
   session: DeviceSession;
 }
 
-interface Adopting extends Shared {
+/** Parts of the client that an adoption needs. */
+export interface Adopting extends Shared {
   store: Store;
   /** Sessions of guests that wait for their adoption, for each user. */
   guests: Entries<Session>;

@@ -6,11 +6,12 @@ import { createConfig } from './config.ts';
 import type { CurrentUser } from './current-user.ts';
 import { createDevices, type Devices } from './devices.ts';
 import { createCopy, createEntries } from './entries.ts';
+import type { Adopting } from './guests.ts';
 import { createListeners } from './listeners.ts';
 import type { Favorite, HistoryEntry, ProgressEntry } from './resources.ts';
 import type { Wait } from './send.ts';
 import { createService } from './service.ts';
-import { createSession } from './session.ts';
+import { createSession, type DeviceSession } from './session.ts';
 import { type Store, storesOf } from './store.ts';
 import { type Session, type SessionEvent, type User, watchOtherTabs } from './stored-session.ts';
 import { createUserData } from './user-data.ts';
@@ -61,7 +62,21 @@ export interface Sounds extends ReturnType<typeof createSounds> {}
 function addressOf(url: unknown): string {
   const hasOrigin = /^https?:\/\/./i.test(`${url}`) || browser.location?.origin;
   if (typeof url === 'string' && url && hasOrigin) return url.replace(/\/+$/, '');
-  throw new TypeError(`url is ${url}. Pass one such as https://example.com/api/v1.`);
+  throw new TypeError(`url is ${url}. Pass one like https://example.com/api/v1.`);
+}
+
+/** Returns the user who is signed in. Reads the store once more if that has failed before. */
+function currentUser({ user, load }: DeviceSession): User | null | undefined {
+  if (user() === undefined) load().catch(() => {});
+  return user();
+}
+
+/** Has the user adopt the guests that were signed in on this device before. Loads the code for it only then. */
+async function adopt(parts: Adopting): Promise<void> {
+  const user = (await parts.session.load())?.user;
+  if (!user || Object.keys(await parts.guests.read(user.id)).length === 0) return;
+  const { adoptGuests } = await import('./guests.ts');
+  await adoptGuests(parts, user);
 }
 
 /** Makes a client. One is enough for the whole app. */
@@ -73,9 +88,10 @@ export function createSounds(options: Options) {
   const { notify, subscribe } = createListeners();
   const forgetCopies = (user: User) => data.forgetCopies(user);
   const onSession = (event: SessionEvent) => {
-    if (/signed|adopted/.test(event.type)) notify();
-    if (event.type === 'signedIn') send();
-    if (event.type === 'signedOut') forgetCopies(event.user);
+    const { type, user } = event;
+    if (type === 'signedIn') send();
+    if (type === 'signedOut') forgetCopies(user);
+    if (type === 'signedIn' || type === 'signedOut' || type === 'adopted') notify();
     options.onSession?.(event);
   };
   const guests = createEntries<Session>(store, 'guests');
@@ -83,11 +99,6 @@ export function createSounds(options: Options) {
   const session = createSession({ url, store, waiting, ...hooks });
   const isSignedIn = async (userId: string) => (await session.load())?.user.id === userId;
   watchOtherTabs(session.load);
-  function currentUser() {
-    const user = session.user();
-    if (user === undefined) session.load().catch(() => {}); // the store could not be read before
-    return user;
-  }
   const api = session.api();
   const { ask, restore, withCovers, coverUrl } = createConfig({ url, store, waiting });
   const parts = {
@@ -102,17 +113,10 @@ export function createSounds(options: Options) {
     progressCopy: createCopy<ProgressEntry>(copies, 'progress', isSignedIn),
   };
   const data = createUserData(parts, copies, guests);
-  /** Has the user adopt the guests that were signed in on this device before. */
-  async function adopt() {
-    const user = (await session.load())?.user;
-    if (!user || Object.keys(await guests.read(user.id)).length === 0) return;
-    const { adoptGuests } = await import('./guests.ts');
-    await adoptGuests({ url, waiting, session, store, guests, data, onSession }, user);
-  }
 
   /** Sends unsent changes. Those that cannot be sent now stay in the store. */
   function send() {
-    adopt().catch(() => {});
+    adopt({ url, waiting, session, store, guests, data, onSession }).catch(() => {});
     data.send();
   }
   browser.addEventListener?.('online', send);
@@ -120,10 +124,10 @@ export function createSounds(options: Options) {
 
   return {
     auth: createAuth({ url, waiting, session, forget: data.forget, sendLast: data.sendLast }) as Auth,
-    session: { subscribe, user: currentUser } as CurrentUser,
+    session: { subscribe, user: () => currentUser(session) } as CurrentUser,
     devices: createDevices(api) as Devices,
     sounds: createCatalogue(api, withCovers) as Catalogue,
-    ...data.lists,
+    ...data.collections,
 
     /** Returns the settings for the screens before sign-in. Without a network, returns those of the last start. */
     config: ask,

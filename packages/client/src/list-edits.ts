@@ -1,10 +1,11 @@
 import type { CallOptions } from './call.ts';
 import { createEntries, type Entries } from './entries.ts';
-import { noAnswer, SoundsError, tooMany } from './error.ts';
+import { SoundsError, tooMany } from './error.ts';
 import type { Sounds } from './index.ts';
-import { batchesOf, beginningOf, createListCalls, type Edit, type Result, type StoredList } from './list-calls.ts';
-import { type Content, fits, merge } from './list-merge.ts';
-import { canGoOn, createFlush, isRefusal, isTooLarge } from './refusal.ts';
+import { batchesOf, createListCalls, type Edit, type StoredList } from './list-calls.ts';
+import { createListDelivery, inTurn } from './list-delivery.ts';
+import type { Content } from './list-merge.ts';
+import { createFlush } from './refusal.ts';
 import type { Store } from './store.ts';
 
 /** Time limit for sending. A call waits for other tabs for half of it. */
@@ -32,52 +33,18 @@ export function createListEdits({ api, store, copy, changed }: Options) {
    * removal of any, a change of the user, or a restart.
    */
   const exceeding = new Set<string>();
-  /** Error of an edit that stays for another reason. */
+  /** First error of the last sending for which an edit stays for another reason. */
   let kept: SoundsError | undefined;
   const { flush, refuse } = createFlush(async (options?: CallOptions) => {
     await send(options);
     if (kept) throw kept;
     if (exceeding.size > 0) throw tooMany();
   });
+  const keep = (error: SoundsError) => {
+    kept ??= error;
+  };
 
-  /** Sends edits in one request. @returns the ids of those that must be sent once more */
-  async function sendBatch(user: string, edits: [string, Edit][], options?: CallOptions): Promise<string[]> {
-    try {
-      const results = await calls.put(user, edits, options);
-      return await inTurn(edits, ([id, edit]) => settle(user, id, edit, results.get(id)));
-    } catch (error) {
-      if (edits.length > 1 && (isRefusal(error, 'lists') || isTooLarge(error)))
-        return inTurn(edits, (edit) => sendBatch(user, [edit], options));
-      if (isRefusal(error, 'lists')) {
-        refuse(error);
-        await unsent.update(user, (left) => drop(left, edits));
-      } else if (canGoOn(error)) kept ??= error;
-      else throw error;
-      return [];
-    }
-  }
-
-  /** Applies the result of an edit to the device. @returns its id if it must be sent once more */
-  async function settle(user: string, id: string, sent: Edit, result?: Result): Promise<string[]> {
-    if (!result) {
-      kept ??= noAnswer();
-      return [];
-    }
-    const { list } = result;
-    await copy.update(user, (lists) => {
-      if (list) lists[id] = list;
-      else delete lists[id];
-    });
-    await unsent.update(user, (edits) => {
-      const edit = edits[id];
-      if (!edit) return; // the account was deleted meanwhile
-      const next = editAfter(result, edit);
-      if (isDone(result, edit, sent)) delete edits[id];
-      else if (next) edits[id] = next;
-      else exceeding.add(id);
-    });
-    return id in (await unsent.read(user)) && !exceeding.has(id) ? [id] : [];
-  }
+  const deliver = createListDelivery({ put: calls.put, unsent, copy, refuse, keep, exceeding });
 
   /** Sends all edits of a user that do not exceed a maximum. Call it in `exclusively`. */
   async function sendAll(user: string, options?: CallOptions) {
@@ -86,10 +53,10 @@ export function createListEdits({ api, store, copy, changed }: Options) {
     for (let round = 0; round < rounds && ids.length > 0; round += 1) {
       const edits = Object.entries(await unsent.read(user)).filter(([id]) => ids.includes(id));
       edits.sort(([, a], [, b]) => Number(a.mine !== null) - Number(b.mine !== null)); // removals first make room
-      ids = await inTurn(batchesOf(edits), (batch) => sendBatch(user, batch, options));
+      ids = await inTurn(batchesOf(edits), (batch) => deliver(user, batch, options));
       changed();
     }
-    if (ids.length > 0) kept ??= outrun();
+    if (ids.length > 0) keep(outrun());
   }
 
   const exclusively = (user: string, task: () => Promise<void>, options?: CallOptions) =>
@@ -125,36 +92,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
 
 /** Returns the error of an edit that stays because another device was faster each time. It is sent again later. */
 const outrun = () =>
-  new SoundsError('Another device keeps changing the list. The edit is sent again later.', {
+  new SoundsError('Another device keeps changing the list.', {
     status: 0,
     code: 'no_answer',
   });
-
-/** Tells whether nothing of an edit is left to send. @param edit the edit now, which may be newer than the sent one */
-const isDone = ({ status }: Result, edit: Edit, sent: Edit) =>
-  status === 'deleted' || (status === 'saved' && isEqual(edit, sent));
-
-/**
- * Returns an edit as it must be sent after a result, with the list of the service as its new beginning.
- * @returns null if it exceeds a maximum
- */
-function editAfter({ status, list }: Result, edit: Edit): Edit | null {
-  if (list && status === 'saved') return { ...edit, ...beginningOf(list) };
-  if (!list || status !== 'changed') return null;
-  const mine = edit.mine && merge(edit.serviceState, edit.mine, list);
-  return mine && !fits(mine) ? null : { ...edit, ...beginningOf(list), mine };
-}
-
-/** Runs a task for one value after the other, and joins the results. */
-async function inTurn<T, R>(values: T[], task: (value: T) => Promise<R[]>): Promise<R[]> {
-  const results: R[] = [];
-  for (const value of values) results.push(...(await task(value)));
-  return results;
-}
-
-const isEqual = (one: Edit, other: Edit) => JSON.stringify(one) === JSON.stringify(other);
-
-/** Removes edits, unless they have changed meanwhile. */
-function drop(left: Record<string, Edit>, edits: [string, Edit][]) {
-  for (const [id, sent] of edits) if (left[id] && isEqual(left[id], sent)) delete left[id];
-}

@@ -21,20 +21,20 @@ export function exclusively<T>(name: string, task: () => Promise<T>, patienceMs 
 }
 
 /** Waits for a Web Lock. Gives up when there are none, or after a time. @returns a function that releases the lock */
-function acquire(name: string, patienceMs: number): Promise<() => void> {
+async function acquire(name: string, patienceMs: number): Promise<() => void> {
+  const locks = browser.navigator?.locks;
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const granted = new Promise<void>((resolve) => {
+  const granted = new Promise<void>((resolve, reject) => {
     const hold = () => {
       resolve();
       return held;
     };
-    const request = async () => browser.navigator?.locks?.request(name, hold) ?? resolve();
-    request().catch(resolve);
+    if (locks) locks.request(name, hold).catch(reject);
+    else resolve();
   });
-  return within(patienceMs, granted)
-    .catch(() => {})
-    .then(() => release);
+  await within(patienceMs, granted).catch(() => {});
+  return release;
 }

@@ -26,13 +26,24 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
   const { flush, refuse } = createFlush(send);
   const deliver = createDelivery(options, unsent, waiting.service, refuse);
 
-  /** Sends all reports of a user. Call it in `exclusively`. @throws SoundsError if reports are kept, at the end */
-  const sendAll = (user: string, init: Init) =>
-    inBatches(
-      () => unsent.read(user),
-      (reports) => deliver(user, reports, init),
-      options.time,
-    );
+  /**
+   * Sends all reports of a user in batches, and each report once. Call it in `exclusively`.
+   * @throws SoundsError if reports are kept, at the end
+   */
+  async function sendAll(user: string, init: Init) {
+    const tried = new Set<string>();
+    const idOf = ([key, report]: [string, Entry]) => key + report[options.time]; // a newer one may replace a report
+    let kept: SoundsError | undefined;
+    for (;;) {
+      const untried = Object.entries(await unsent.read(user)).filter((entry) => !tried.has(idOf(entry)));
+      if (untried.length === 0) break;
+      const reports = untried.slice(0, batchSize);
+      for (const entry of reports) tried.add(idOf(entry));
+      const error = await deliver(user, reports, init);
+      kept ??= error;
+    }
+    if (kept) throw kept;
+  }
 
   /** Sends the newest reports of a user in one request, which outlives the page. */
   async function sendAndLeave(user: string, call: FlushOptions) {
@@ -71,28 +82,4 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
   }
 
   return { ...unsent, exclusively, sendAll, send, flush, add };
-}
-
-/**
- * Sends all reports in batches, and each report once.
- * @param time field that tells a report from a newer one with the same key
- * @throws SoundsError if reports are kept, at the end
- */
-async function inBatches<Time extends string, Entry extends Report<Time>>(
-  read: () => Promise<Record<string, Entry>>,
-  deliver: (reports: [string, Entry][]) => Promise<SoundsError | undefined>,
-  time: Time,
-) {
-  const tried = new Set<string>();
-  const idOf = ([key, report]: [string, Entry]) => key + report[time];
-  let kept: SoundsError | undefined;
-  for (;;) {
-    const untried = Object.entries(await read()).filter((entry) => !tried.has(idOf(entry)));
-    if (untried.length === 0) break;
-    const reports = untried.slice(0, batchSize);
-    for (const entry of reports) tried.add(idOf(entry));
-    const error = await deliver(reports);
-    kept ??= error;
-  }
-  if (kept) throw kept;
 }

@@ -12,7 +12,7 @@ export interface Parts {
   session: DeviceSession;
   waiting: Waiting;
   store: Store;
-  /** Copies of the user's lists for offline use. */
+  /** Copies of the user's collections for offline use. */
   favoritesCopy: Entries<Favorite>;
   historyCopy: Entries<HistoryEntry>;
   progressCopy: Entries<ProgressEntry>;

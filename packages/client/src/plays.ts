@@ -41,7 +41,7 @@ export function createPlays(parts: Parts) {
      * @param playedAt time on the clock of this device, which the client corrects by the clock of the service
      */
     async record(id: string, playedAt = new Date()): Promise<void> {
-      const isPast = playedAt.getTime() <= Date.now();
+      const isPast = playedAt <= new Date();
       const { user, clock_ahead_ms: ahead_ms } = await session.current();
       const played_at = new Date(playedAt.getTime() - ahead_ms).toISOString();
       await outbox.add(user.id, newId(), { sound_id: id, played_at, ...(isPast && { ahead_ms }) });

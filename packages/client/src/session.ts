@@ -73,12 +73,9 @@ export function createSession({ url, waiting, ...options }: SessionOptions): Dev
   async function fetch(request: Request, { userId, needsNoToken, ...sending }: Sending = {}): Promise<Response> {
     const limits = { repeatable: true, ...waiting, ...sending };
     const deadline = performance.now() + limits.timeLimitMs;
-    let session = await unlessAborted(load(), request.signal);
-    if (userId !== undefined && session?.user.id !== userId) throw sessionOver();
-    if (session === null) {
-      if (!needsNoToken) throw sessionOver();
-      return send(request, limits, deadline);
-    }
+    let session = await load();
+    if (session === null && needsNoToken) return send(request, limits, deadline);
+    if (session === null || session.user.id !== (userId ?? session.user.id)) throw sessionOver();
     // A page that goes away has no time for a refresh.
     if (isDue(session) && !request.keepalive) session = await refreshFor(session, request, deadline);
     try {

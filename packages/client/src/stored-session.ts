@@ -23,9 +23,9 @@ export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_a
 /** A change of the session of this device. */
 export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
-  /** Tells that the account now has what the user did as a guest. Read the lists again. */
+  /** The account now has what the user did as a guest. Read favorites, lists, history and positions again. */
   | { type: 'adopted'; user: User }
-  /** The service has rejected this. The guest waits, and the next start tries again. */
+  /** The service has rejected the adoption of a guest, who waits. The next start tries again. */
   | { type: 'notAdopted'; user: User; error: unknown }
   /** The store could not write the session, which stays in memory. The next refresh tries again. */
   | { type: 'notStored'; user: User; error: unknown }

@@ -34,7 +34,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guest
   const offline: Offline = createOffline({ ...parts, copies, refresh });
 
   return {
-    lists: {
+    collections: {
       favorites: favorites as Favorites,
       history: history as History,
       plays: plays as Plays,
@@ -42,7 +42,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guest
       offline: offline as Offline,
     },
 
-    /** Reads the copies of the user's lists anew. */
+    /** Reads the copies of favorites, history and positions anew. */
     refresh,
 
     /** Sends unsent changes. Changes that cannot be sent stay. The next `flush` throws the errors of rejected ones. */
@@ -54,7 +54,7 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guest
     sendLast: (sender: DeviceSession, options?: CallOptions) =>
       Promise.allSettled([unsentPlays.send(options, sender), positions.send(options, sender)]),
 
-    /** Removes the copies of a user. */
+    /** Removes the copies of a user, also that of lists. */
     forgetCopies({ id }: { id: string }) {
       for (const { forget } of [favoritesCopy, historyCopy, progressCopy, listsCopy]) void forget(id);
     },

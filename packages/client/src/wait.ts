@@ -39,4 +39,4 @@ export function throwIfAborted(signal?: AbortSignal) {
 
 /** Returns the reason of an aborted signal, or an error in React Native, whose signals have none. */
 const reasonOf = (signal?: AbortSignal): unknown =>
-  signal?.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' });
+  signal?.reason ?? Object.assign(new Error('Aborted.'), { name: 'AbortError' });

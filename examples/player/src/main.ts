@@ -76,6 +76,8 @@ const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted
 
 addEventListener('session', ({ detail: event }) => {
   if (event.type === 'notStored') notify('This browser cannot store the sign-in. Sign in again after a reload.');
+  if (event.type === 'notAdopted')
+    notify('What you did without an account is not in it yet. The next visit tries again.');
   if (event.type === 'adopted') void show();
   if (event.type !== 'signedIn' && event.type !== 'signedOut') return;
   if (event.type === 'signedIn' && viewer?.isGuest) handOver();

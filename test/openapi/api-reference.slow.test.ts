@@ -18,6 +18,18 @@ describe('GET /docs', { tags: ['browser'] }, () => {
     await inBrowser(`${gateway.url}/docs`, phone, async (page, { complaints, requests }) => {
       const openMenu = () => page.getByRole('button', { name: 'Open Menu' }).press('Enter');
       await openMenu();
+      await linkTo(page, 'List sounds').press('Enter');
+      const section = sectionOf(page, 'List sounds');
+      await page.locator('section:focus-visible').waitFor();
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
+      // No tab of a response may overlap the button.
+      const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
+      const last = await section.getByRole('tab', { name: '500' }).boundingBox();
+      if (copy === null || last === null) throw new Error('The button or the tabs are not shown.');
+      expect(last.x + last.width).toBeLessThan(phone.width);
+      expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
+
+      await openMenu();
       await linkTo(page, 'Category tree').click();
       await sectionOf(page, 'Category tree').getByRole('button', { name: 'Test Request' }).click();
       const client = page.getByRole('dialog');
@@ -27,19 +39,6 @@ describe('GET /docs', { tags: ['browser'] }, () => {
       expect(requests.map(({ href }) => href)).toContain(`${gateway.url}/categories`);
       expect(complaints).toEqual([]);
       expect(requests.filter(({ origin }) => origin !== new URL(gateway.url).origin)).toEqual([]);
-
-      // No tab of a response may overlap the button.
-      await page.goto(`${gateway.url}/docs`);
-      await openMenu();
-      await linkTo(page, 'List sounds').press('Enter');
-      const section = sectionOf(page, 'List sounds');
-      const copy = await section.getByRole('button', { name: 'Copy example value' }).boundingBox();
-      const last = await section.getByRole('tab', { name: '500' }).boundingBox();
-      if (copy === null || last === null) throw new Error('The button or the tabs are not shown.');
-      expect(last.x + last.width).toBeLessThan(phone.width);
-      expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
-      await page.locator('section:focus-visible').waitFor();
-      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
     });
   });
 
@@ -54,16 +53,18 @@ describe('GET /docs', { tags: ['browser'] }, () => {
     const { port, close } = await listen(proxy);
     onTestFinished(close);
     const api = `http://127.0.0.1:${port}/sounds/api/v1`;
-    await inBrowser(`${api}/docs/`, desk, async (page, { complaints, requests }) => {
+    await inBrowser(`${api}/docs/guide`, desk, async (page, { complaints, requests }) => {
+      await page.getByRole('link', { name: 'The reference' }).first().click();
+      await linkTo(page, 'Category tree').waitFor();
+      await page.goto(`${api}/docs/`);
       await linkTo(page, 'Category tree').click();
       await sectionOf(page, 'Category tree').getByRole('button', { name: 'Test Request' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Send get request' }).click();
       await page.getByRole('dialog').getByRole('link', { name: '200 OK' }).waitFor();
       expect(requests.map(({ href }) => href)).toContain(`${api}/categories`);
-      await page.goto(`${api}/docs`);
+      await page.getByRole('dialog').press('Escape');
       await page.getByRole('link', { name: 'guide for app developers' }).first().click();
-      await page.getByRole('link', { name: 'The reference' }).first().click();
-      await linkTo(page, 'Category tree').waitFor();
+      await page.getByRole('heading', { name: 'Building an app on the Sounds Service' }).waitFor();
       expect(complaints).toEqual([]);
     });
   });
@@ -88,9 +89,6 @@ describe('GET /docs', { tags: ['browser'] }, () => {
       const clients = ['Http', 'Fetch', 'OkHttp', 'Requests', 'Curl', 'NSURLSession'];
       expect(await option.allTextContents()).toEqual(clients);
 
-      await page.goto(`${gateway.url}/docs`);
-      await page.getByRole('link', { name: 'guide for app developers' }).first().click();
-      await page.getByRole('heading', { name: 'Building an app on the Sounds Service' }).waitFor();
       await page.goto(`${gateway.url}/docs/guide#confirm-an-address`);
       expect(await page.locator(':target').textContent()).toBe('Confirm an address');
       expect(complaints).toEqual([]);

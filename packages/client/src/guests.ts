@@ -42,12 +42,12 @@ export const continueAsGuest = ({ url, waiting, session }: Shared, options?: Cal
 /**
  * Has the user adopt the guests that wait for it. One that the service rejects is reported as `notAdopted`, stays, and
  * does not hold up the others.
- * @throws SoundsError if no guest can be adopted now, such as without a network
+ * @throws SoundsError if the next guest cannot be adopted now, such as without a network
  */
 export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
   const { guests, waiting, data, onSession } = parts;
   let isAdopted = false;
-  await guests.sending(user.id, waiting.timeLimitMs, async () => {
+  async function adoptAll() {
     for (const guest of Object.values(await guests.read(user.id)))
       try {
         await adopt(parts, user.id, guest);
@@ -56,11 +56,16 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
         if (!canGoOn(error)) throw error;
         onSession({ type: 'notAdopted', user, error });
       }
-  });
-  if (!isAdopted) return;
-  data.send();
-  await data.refresh().catch(() => {}); // the app can read the collections again
-  onSession({ type: 'adopted', user });
+  }
+  try {
+    await guests.sending(user.id, waiting.timeLimitMs, adoptAll);
+  } finally {
+    if (isAdopted) {
+      data.send();
+      await data.refresh().catch(() => {}); // the app can read the collections again
+      onSession({ type: 'adopted', user });
+    }
+  }
 }
 
 /** Adopts a guest, and moves what it has not sent to the user. */

@@ -33,7 +33,7 @@ export interface Context {
   /** Null unless REDIS_URL is set. */
   readonly redis: SharedRedis | null;
   readonly trustedClients: TrustedClients;
-  /** Hashes of API keys with which a request succeeded within the last hour. */
+  /** Hashes of API keys that the database has accepted within the last hour. */
   readonly activeKeys: LRUCache<string, true>;
   /** State of the process. `draining` becomes true when the shutdown begins. */
   readonly lifecycle: { draining: boolean };
@@ -57,7 +57,8 @@ export function createContext(config: Config, log: Logger = createLogger(config)
   const metrics = config.metricsPort === null ? null : createMetrics();
   const upstream = createFetch(metrics);
   const clients = createClients(config, upstream.fetch);
-  const data = createData(clients, createDataBytes(config, upstream, log));
+  const activeKeys = lruCache<true>(10_000, 3_600_000);
+  const data = createData(clients, createDataBytes(config, upstream, log), activeKeys);
   const { redisUrl } = config.secrets;
   const redis = redisUrl === null ? null : connectRedis(redisUrl, log);
   return {
@@ -71,7 +72,7 @@ export function createContext(config: Config, log: Logger = createLogger(config)
     appSettings: createAppSettings(data),
     redis,
     trustedClients: createTrustedClients(redis),
-    activeKeys: lruCache<true>(10_000, 3_600_000),
+    activeKeys,
     lifecycle: { draining: false },
     verify: createVerifier(config, upstream.fetch),
     recordLastSeen: createLastSeen(data, log),

@@ -120,7 +120,6 @@ export function answer(endpoint: Endpoint, context: Context, sharedReads: Shared
     else await sendCacheable(endpoint, context, sharedReads, req, res);
     res.emit('result'); // the limits of attempts wait for it
     if (endpoint.guard !== 'user') context.recordLastSeen(caller); // endpoints with this guard may delete the account
-    if (caller?.via === 'api_key') context.activeKeys.set(caller.keyHash, true); // the handler's query has verified it
   };
 }
 

@@ -93,7 +93,7 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
   function settle(req: Request, res: Response, key: string) {
     pending.set(key, (pending.get(key) ?? 1) - 1);
     recordDecision(name, res, parts);
-    if (counts?.(res)) return;
+    if (counts?.(res, parts.activeKeys)) return;
     for (const { info, store } of counters)
       if (Number(req[info]?.resetTime) > Date.now()) store.decrement(key).catch(() => {}); // redis.ts logs failures
   }
@@ -123,7 +123,8 @@ function createLateLimiter(name: string, row: Limit & { limit: number }, parts: 
       if (full) return next(tooManyRequests(Number(full.resetTime) - Date.now(), reason, name));
       res.once('result', () => {
         recordDecision(name, res, parts);
-        if (counts?.(res)) for (const store of stores()) Promise.resolve(store.increment(key)).catch(() => {});
+        if (counts?.(res, parts.activeKeys))
+          for (const store of stores()) Promise.resolve(store.increment(key)).catch(() => {});
       });
       next();
     },

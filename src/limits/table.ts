@@ -16,7 +16,7 @@ import {
 export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {
   keyGenerator: (req: Request, res: Response) => string;
   /** Tells whether an attempt with this response counts. By default every request counts. */
-  counts?: (res: Response) => boolean;
+  counts?: (res: Response, activeKeys: ActiveKeys) => boolean;
   /** Counts when the response is known, so that attempts in flight cannot fill the limit. Default: at the start. */
   countsLate?: boolean;
   /**
@@ -34,7 +34,7 @@ export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {
   per: string;
 }
 
-/** Hashes of API keys with which a request succeeded recently. */
+/** Hashes of API keys that the database has accepted recently. */
 export interface ActiveKeys {
   readonly has: (keyHash: string) => boolean;
 }
@@ -50,14 +50,15 @@ function status(...counted: number[]) {
 
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
 
+const isUnknownKey = ({ locals: { caller } }: Response, activeKeys: ActiveKeys) =>
+  caller?.via === 'api_key' && !activeKeys.has(caller.keyHash);
+
 const unknownKeys = {
   ...requests,
   what: 'unknown API keys',
-  /** Counts a request whose API key no query has verified, unless a limit has rejected it. */
-  counts: ({ statusCode, locals }: Response) =>
-    statusCode !== 429 && (statusCode >= 400 || locals.operation === undefined),
-  appliesTo: ({ locals: { caller } }: Response, activeKeys: ActiveKeys) =>
-    caller?.via === 'api_key' && !activeKeys.has(caller.keyHash),
+  /** Counts a request whose API key the database has not accepted meanwhile, unless a limit has rejected it. */
+  counts: (res: Response, activeKeys: ActiveKeys) => res.statusCode !== 429 && isUnknownKey(res, activeKeys),
+  appliesTo: isUnknownKey,
 };
 
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;

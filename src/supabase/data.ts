@@ -153,8 +153,16 @@ async function expectBeginning(name: JsonFunction, body: Readable): Promise<Read
   throw new Error(`PostgREST answered no value to ${name}`);
 }
 
+/** Tells whether as_api_key accepted the key of a call with this error, because its scope or function failed it. */
+const acceptedKey = ({ status, reason }: ApiError) => status < 500 && (status !== 401 || reason === 'key_scope');
+
+/** Hashes of API keys that the database has accepted. */
+interface ActiveKeys {
+  set(keyHash: string, isActive: true): unknown;
+}
+
 /** Creates the calls of the project's SQL functions: values by supabase-js, lists and the export as bytes. */
-export function createData({ user, service }: Clients, bytes: DataBytes): Data {
+export function createData({ user, service }: Clients, bytes: DataBytes, activeKeys: ActiveKeys): Data {
   const inTurn = oneAtATime();
 
   function query<Name extends ValueFunction>(client: Client, ...[caller, name, args = {}]: Call<Name>) {
@@ -165,10 +173,23 @@ export function createData({ user, service }: Clients, bytes: DataBytes): Data {
     return caller === null || client === service ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
   }
 
-  function run<T>(name: CalledFunction, withUserToken: boolean, ask: () => Promise<T>): Promise<T> {
-    return withRepetitions(name, ask).catch((error: unknown) => {
-      throw mapDataError(error, name, withUserToken);
-    });
+  /** Makes a call. Records its API key as active if the database accepted it. */
+  async function run<T>(
+    name: CalledFunction,
+    caller: Caller | null,
+    client: Client,
+    ask: () => Promise<T>,
+  ): Promise<T> {
+    const noteKey = () => caller?.via === 'api_key' && activeKeys.set(caller.keyHash, true);
+    try {
+      const result = await withRepetitions(name, ask);
+      noteKey();
+      return result;
+    } catch (thrown) {
+      const error = mapDataError(thrown, name, caller?.via === 'jwt' && client !== service);
+      if (acceptedKey(error)) noteKey();
+      throw error;
+    }
   }
 
   async function readValue<Name extends ValueFunction>(client: Client, mayBeNull: boolean, call: Call<Name>) {
@@ -184,15 +205,12 @@ export function createData({ user, service }: Clients, bytes: DataBytes): Data {
   }
 
   function callsWith(client: Client): DataCalls {
-    const asService = client === service;
-    const withUserToken = (caller: Caller | null) => caller?.via === 'jwt' && !asService;
-
     return {
-      call: (...call) => run(call[1], withUserToken(call[0]), () => readValue(client, false, call)),
-      find: (...call) => run(call[1], withUserToken(call[0]), () => readValue(client, true, call)),
+      call: (...call) => run(call[1], call[0], client, () => readValue(client, false, call)),
+      find: (...call) => run(call[1], call[0], client, () => readValue(client, true, call)),
       json: (caller, name, ...[args = {}]) =>
-        run(name, withUserToken(caller), async () => {
-          const json = await bytes.read({ asService, caller, name, args });
+        run(name, caller, client, async () => {
+          const json = await bytes.read({ asService: client === service, caller, name, args });
           if (isJsonOf(name, json)) return json;
           throw new Error(`PostgREST answered no value to ${name}`);
         }),
@@ -205,7 +223,7 @@ export function createData({ user, service }: Clients, bytes: DataBytes): Data {
     exportAccount(caller) {
       const name = 'export_account';
       const open = async () => expectBeginning(name, await bytes.open({ asService: false, caller, name, args: {} }));
-      return run(name, true, () => inTurn(caller.userId, open));
+      return run(name, caller, user, () => inTurn(caller.userId, open));
     },
   };
 }

@@ -152,6 +152,23 @@ describe('the limit of unknown API keys', () => {
     await gateway.close();
   });
 
+  test('a key that the database recognises is not unknown, even if its requests are rejected', async ({
+    sql,
+    user,
+  }) => {
+    const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '2' });
+    for (const [path, status] of [
+      ['/favorites', 401], // beyond the scope
+      [`/sounds/${randomUUID()}`, 404],
+      ['/sounds?limit=0', 400],
+    ] as const) {
+      const site = clientWith(gateway, await issueKey(sql, user, 'catalogue'));
+      await site.get(path).expect(status);
+      await site.get('/categories').expect(200);
+    }
+    await gateway.close();
+  });
+
   test('requests of one new key beyond its limit do not stop other new keys of its client', async ({ api, sql }) => {
     const gateway = await startGateway({ API_KEY_RATE_LIMIT_PER_MINUTE: '2', ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4' });
     const owner = await signUp(api);

@@ -167,7 +167,7 @@ language sql immutable parallel safe set search_path = '' as $$
 $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
-create function private.search_words(value text) returns text[]
+create function private.words_of_folded(folded text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   separators constant text := '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
@@ -179,35 +179,60 @@ declare
   arabic constant text := '[\u0621-\u06D3]';
   article constant text := format('(?<!%1$s)\u0627\u0644(?=%1$s%1$s)', arabic);
 begin
-  value := private.fold_for_search(value);
-  if value ~ unspaced then -- becomes pairs of letters
-    value := regexp_replace(value, unspaced || '+', ' \& ', 'g');
-    value := regexp_replace(value, letters_within, '\& \&', 'g');
+  if folded ~ unspaced then -- becomes pairs of letters
+    folded := regexp_replace(folded, unspaced || '+', ' \& ', 'g');
+    folded := regexp_replace(folded, letters_within, '\& \&', 'g');
   end if;
-  if value like U&'%\0627\0644%' then
-    value := regexp_replace(value, article, '', 'g');
+  if folded like U&'%\0627\0644%' then
+    folded := regexp_replace(folded, article, '', 'g');
   end if;
-  return array(select left(word, 50) from unnest(regexp_split_to_array(value, separators)) as word where word <> '');
+  return array(select left(word, 50) from unnest(regexp_split_to_array(folded, separators)) as word where word <> '');
 end
 $$;
-comment on function private.search_words is
-  'Splits a text into folded words of at most 50 characters, and scripts without spaces into pairs of letters. Leaves '
+comment on function private.words_of_folded is
+  'Splits a folded text into words of at most 50 characters, and scripts without spaces into pairs of letters. Leaves '
   'out the Arabic article.';
+
+create function private.search_words(value text) returns text[]
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return private.words_of_folded(private.fold_for_search(value));
+end
+$$;
+comment on function private.search_words is 'Returns the folded words of a text.';
+
+create function private.is_unspaced(word text) returns boolean
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return ascii(word) >= 3584; -- U+0E00, the first letter of Thai
+end
+$$;
+comment on function private.is_unspaced is
+  'Tells whether a word may be a pair of letters of a script without spaces. All these scripts begin at U+0E00 or '
+  'later, as do a few others, such as Georgian.';
 
 create function private.joined_words(words text[]) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
-declare
-  first_unspaced constant integer := 3584; -- U+0E00
 begin
   return array(
-    select case when ascii(words[place]) < first_unspaced and ascii(words[place + 1]) < first_unspaced then
+    select case when not private.is_unspaced(words[place]) and not private.is_unspaced(words[place + 1]) then
       left(words[place] || words[place + 1], 50) end
     from generate_series(1, cardinality(words) - 1) as place
   );
 end
 $$;
 comment on function private.joined_words is
-  'Joins each word with the next one, or returns null for it, because "lo-fi" and "lo fi" are also written "lofi".';
+  'Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". Returns null for words of '
+  'scripts without spaces.';
+
+create function private.end_of_range(beginning text) returns text
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return beginning || chr(1114111); -- U+10FFFF, the last character of Unicode
+end
+$$;
+comment on function private.end_of_range is
+  'Returns the end of the index range of all texts with a beginning, which is smaller than this in the collation "C".';
 
 create function private.marked_words(value text, mark text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -242,8 +267,8 @@ comment on function private.search_vector is
   'they are of the title, and with "#" if they are of tags; the category with "/".';
 
 grant execute on function
-  private.fold_letters, private.fold_for_search, private.search_words, private.joined_words, private.marked_words,
-  private.search_vector
+  private.fold_letters, private.fold_for_search, private.words_of_folded, private.search_words, private.is_unspaced,
+  private.joined_words, private.marked_words, private.search_vector
   to service_role;
 
 -- supabase/schemas/20_customers.sql
@@ -1555,7 +1580,7 @@ end
 $$;
 
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 declare
   place constant private.list_place := private.place_of(query);
   with_next constant integer := query.limit + 1; -- one more shows whether there is another page
@@ -2466,17 +2491,21 @@ create materialized view private.vocabulary as
       union all
       select words from private.visible_category
     $$)
-    where word !~ '^[=#]?[0-9/+]'
+    where word !~ '^[=#]?[/+]'
   ),
-  total as (select greatest(count(*), 1)::double precision as sounds from public.sounds where is_active)
-  select ltrim(word, '=#') collate "C" as word, max(ndoc) / min(total.sounds) as share,
-    bool_and(word !~ '^[=#]') as in_descriptions_only
-  from marked cross join total
-  group by 1;
+  total as (select greatest(count(*), 1)::double precision as sounds from public.sounds where is_active),
+  counted as (
+    select ltrim(word, '=#') collate "C" as word, max(ndoc) / min(total.sounds) as share,
+      bool_and(word !~ '^[=#]') as in_descriptions_only
+    from marked cross join total
+    group by 1
+  )
+  select word, share, in_descriptions_only from counted
+  where share >= 0.001 or word !~ '^[0-9]';
 create unique index vocabulary_word on private.vocabulary (word) include (share, in_descriptions_only);
 comment on materialized view private.vocabulary is
-  'Words of active sounds and of categories at the last hourly refresh, without numbers, each with its share of the '
-  'sounds.';
+  'Words of active sounds and of categories at the last hourly refresh, each with its share of the sounds. Leaves out '
+  'numbers that few sounds have, because each sound may be numbered.';
 
 create function private.swaps(word text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -2509,7 +2538,6 @@ declare
   swapped_twice constant text[] := array(
     select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
   );
-  last_character constant text := chr(1114111); -- U+10FFFF
   correction text;
 begin
   if max_edits = 0 then
@@ -2518,7 +2546,7 @@ begin
   with beginning_alike as (
     select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
     from private.vocabulary
-    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || last_character
+    where not in_descriptions_only and word >= left(typed, 2) and word < private.end_of_range(left(typed, 2))
       and abs(char_length(word) - char_length(typed)) <= max_edits
   ),
   alike as (
@@ -2554,6 +2582,7 @@ create type private.search_word as (
   spelled text,
   joined text[],
   is_last boolean,
+  is_known boolean,
   is_whole boolean,
   is_beginning boolean,
   slugs text[],
@@ -2565,11 +2594,14 @@ comment on type private.search_word is 'A word of a search, and what sounds and 
 comment on column private.search_word.place is 'Position in the search, from 1.';
 comment on column private.search_word.typed is 'The folded word, as private.search_words returns it.';
 comment on column private.search_word.spelled is
-  'The spelling that sounds or categories have: typed, or with "u" for "ue". Null if none has the word.';
+  'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if no sound or category has it so.';
 comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
   '"lofi".';
-comment on column private.search_word.is_last is 'True for the last word, which people may still be typing.';
+comment on column private.search_word.is_last is
+  'True for the last word that is looked up, which people may still be typing. Of eight words it is the sixth.';
+comment on column private.search_word.is_known is
+  'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
 comment on column private.search_word.is_whole is
   'True if a sound or a category has the word itself, or joined with a neighbour.';
 comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
@@ -2589,7 +2621,7 @@ begin
 end
 $$;
 comment on function private.any_has is
-  'Returns whether a sound or a category has words. Also finds numbers, and words that are newer than the vocabulary.';
+  'Tells whether a sound or a category has words. Also finds rare numbers, and words newer than the vocabulary.';
 
 create function private.slugs_named(words tsquery) returns text[]
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
@@ -2609,38 +2641,65 @@ $$;
 comment on function private.slugs_named is
   'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
 
-create function private.look_up(word private.search_word, spelled text) returns private.search_word
+create function private.find_whole(word private.search_word) returns private.search_word
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  whole constant text[] := array[spelled, '+' || spelled] || word.joined;
-  whole_query constant tsquery := array_to_string(array(select quote_literal(form) from unnest(whole) as form), '|');
-  beginning_query constant tsquery := quote_literal(spelled) || ':*';
-  is_of_unspaced_script constant boolean := ascii(spelled) >= 3584; -- U+0E00
-  last_character constant text := chr(1114111); -- U+10FFFF
+  forms constant text[] := word.spelled || word.joined;
+  -- The index has "lo fi" also as "+lofi". The vocabulary has no words with "+".
+  indexed_forms constant text[] := forms || ('+' || word.spelled);
+  indexed constant tsquery := array_to_string(
+    array(select quote_literal(form) from unnest(indexed_forms) as form), '|');
+begin
+  select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
+    from private.vocabulary as known where known.word = any (forms);
+  word.is_whole := word.share is not null or private.any_has(indexed);
+  word.slugs := case when word.is_whole then private.slugs_named(indexed) end;
+  return word;
+end
+$$;
+comment on function private.find_whole is 'Adds to a word the sounds and categories that have the word itself.';
+
+create function private.find_longer(word private.search_word) returns private.search_word
+language plpgsql stable
+set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  indexed constant tsquery := quote_literal(word.spelled) || ':*';
+  -- The vocabulary lacks rare numbers, and words that are newer.
+  may_be_missing constant boolean := word.share is null or word.spelled ~ '^[0-9]';
   share_of_longer double precision;
   longer_in_descriptions_only boolean;
 begin
-  select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
-    from private.vocabulary as known where known.word = any (whole);
-  word.is_whole := word.share is not null or private.any_has(whole_query);
+  select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
+    from private.vocabulary as known
+    where known.word > word.spelled and known.word < private.end_of_range(word.spelled);
+  word.is_beginning := case
+    when share_of_longer is not null then true
+    when may_be_missing then private.any_has(indexed)
+    else word.share < 0.1 -- to search for beginnings of a frequent word takes 10 ms, and would find nothing more
+  end;
+  word.share := coalesce(word.share, share_of_longer);
+  word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only);
+  word.slugs_beginning := case when word.is_beginning then private.slugs_named(indexed) end;
+  return word;
+end
+$$;
+comment on function private.find_longer is 'Adds to a word the sounds and categories with longer words that begin so.';
+
+create function private.look_up(word private.search_word, spelling text) returns private.search_word
+language plpgsql stable set search_path = '' as $$
+begin
+  word.spelled := spelling;
   word.is_beginning := false;
-  if word.is_last or not word.is_whole or is_of_unspaced_script then
-    select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
-      from private.vocabulary as known where known.word > spelled and known.word < spelled || last_character;
-    word.is_beginning := case
-      when share_of_longer is not null then true
-      when word.share is not null then word.share < 0.1
-      else private.any_has(beginning_query)
-    end;
+  word := private.find_whole(word);
+  -- Longer words count for the last word, and for others only if nothing has the word itself. A single letter of a
+  -- script without spaces is always a beginning, because its words are pairs of letters.
+  if word.is_last or not word.is_whole or private.is_unspaced(spelling) then
+    word := private.find_longer(word);
   end if;
-  if word.is_whole or word.is_beginning then
-    word.spelled := spelled;
-    word.share := coalesce(word.share, share_of_longer, 0);
-    word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only, false);
-    word.slugs := private.slugs_named(whole_query);
-    word.slugs_beginning := case when word.is_beginning then private.slugs_named(beginning_query) end;
-  end if;
+  word.is_known := word.is_whole or word.is_beginning;
+  word.share := coalesce(word.share, 0);
+  word.in_descriptions_only := coalesce(word.in_descriptions_only, false);
   return word;
 end
 $$;
@@ -2649,24 +2708,21 @@ comment on function private.look_up is 'Adds to a word what the catalogue has in
 create function private.find_word(word private.search_word) returns private.search_word
 language plpgsql stable set search_path = '' as $$
 declare
-  without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- ü is also written ue
+  without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- "ü" is also written "ue"
+  as_typed constant private.search_word := private.look_up(word, word.typed);
 begin
-  word := private.look_up(word, word.typed);
-  if word.spelled is null and without_e <> word.typed then
-    word := private.look_up(word, without_e);
+  if as_typed.is_known or without_e = word.typed then
+    return as_typed;
   end if;
-  return word;
+  return private.look_up(word, without_e);
 end
 $$;
 comment on function private.find_word is
   'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
 
-create function private.find_words(q text) returns private.search_word[]
+create function private.find_words(typed text[]) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Allows more words in scripts without spaces, because they are pairs of letters.
-  max_words constant integer := case when octet_length(q) > 2 * char_length(q) then 12 else 6 end;
-  typed constant text[] := (private.search_words(q))[:max_words];
   joined constant text[] := private.joined_words(typed);
   words private.search_word[] := '{}';
   word private.search_word;
@@ -2682,73 +2738,99 @@ begin
   return words;
 end
 $$;
-comment on function private.find_words is 'Returns the first words of a search, each as the catalogue has it.';
+comment on function private.find_words is 'Returns the words of a search, each as the catalogue has it.';
 
-create function private.corrected_text(q text, words private.search_word[]) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  misspelt constant text[] := array(
-    select typed from unnest(words) where spelled is null order by char_length(typed) desc, place limit 3
-  );
-  corrections constant text[] := array(select private.correction(typed) from unnest(misspelt) as typed);
-  part text;
-  parts text[] := '{}';
-  typed text[];
-  spelled text[];
+create type private.search_text as (q text, folded text, words text[], found private.search_word[]);
+comment on type private.search_text is 'A text to search for.';
+comment on column private.search_text.q is 'The text as typed or corrected.';
+comment on column private.search_text.folded is 'The folded text with single spaces, as titles have it.';
+comment on column private.search_text.words is 'All words of the text.';
+comment on column private.search_text.found is 'The first words, each as the catalogue has it.';
+
+create function private.max_words(folded text) returns integer
+language plpgsql immutable set search_path = '' as $$
 begin
-  foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
-    typed := private.search_words(part);
-    spelled := array(
-      select coalesce(corrections[array_position(misspelt, word)], word) from unnest(typed) as word
-    );
-    parts := parts || case spelled when typed then part else array_to_string(spelled, ' ') end;
-  end loop;
-  return array_to_string(parts, ' ');
+  return case when octet_length(folded) > 2 * char_length(folded) then 12 else 6 end;
 end
 $$;
-comment on function private.corrected_text is
-  'Returns the text of a search, in which the most similar words replace those that the catalogue does not have.';
+comment on function private.max_words is
+  'Returns how many words of a text are looked up: 12 if most of its letters take three bytes, else 6. Chinese, '
+  'Japanese and Thai need more, because their words are pairs of letters. Hindi has spaces, but gets as many.';
+
+create function private.read_search(q text) returns private.search_text
+language plpgsql stable set search_path = '' as $$
+declare
+  search private.search_text;
+begin
+  search.q := q;
+  search.folded := regexp_replace(btrim(private.fold_for_search(q)), '\s+', ' ', 'g');
+  search.words := private.words_of_folded(search.folded);
+  search.found := private.find_words(search.words[:private.max_words(search.folded)]);
+  return search;
+end
+$$;
+comment on function private.read_search is 'Splits a text to search for into words, and looks them up.';
 
 -- supabase/schemas/53_ranking.sql
 
-create function private.word_query(word private.search_word, marks text[], with_beginnings boolean) returns text
+create type private.search_part as enum ('title', 'labels', 'texts');
+comment on type private.search_part is
+  'Where words are searched: in the title; also in tags and the category; also in the description.';
+
+create function private.marks_of(part private.search_part) returns text[]
 language plpgsql immutable set search_path = '' as $$
+begin
+  return case part when 'title' then '{=}'::text[] when 'labels' then '{=,#}' else array[''] end;
+end
+$$;
+comment on function private.marks_of is 'Returns the marks that private.search_vector gives the words of a part.';
+
+create function private.any_of(words text[], mark text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return format('''%s%s''', mark, array_to_string(words, '''|''' || mark));
+end
+$$;
+comment on function private.any_of is 'Returns the text query for any of some words with a mark.';
+
+create function private.word_query(word private.search_word, part private.search_part, with_beginnings boolean)
+returns text language plpgsql immutable set search_path = '' as $$
 declare
   spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
-  of_titles constant boolean := marks = '{=}'; -- so not of categories
   is_beginning constant boolean := with_beginnings and word.is_beginning;
   mark text;
   forms text[] := '{}';
 begin
-  foreach mark in array marks loop
+  foreach mark in array private.marks_of(part) loop
     if word.is_whole then
-      forms := forms || format('''%s%s''', mark, array_to_string(spellings, '''|''' || mark));
+      forms := forms || private.any_of(spellings, mark);
     end if;
     if is_beginning then
-      forms := forms || format('''%s%s'':*', mark, word.spelled);
+      forms := forms || (private.any_of(array[word.spelled], mark) || ':*');
     end if;
   end loop;
-  if not of_titles and word.slugs <> '{}' then
-    forms := forms || format('''/%s''', array_to_string(word.slugs, '''|''/'));
+  if part <> 'title' and word.slugs <> '{}' then
+    forms := forms || private.any_of(word.slugs, '/');
   end if;
-  if not of_titles and is_beginning and word.slugs_beginning <> '{}' then
-    forms := forms || format('''/%s''', array_to_string(word.slugs_beginning, '''|''/'));
+  if part <> 'title' and is_beginning and word.slugs_beginning <> '{}' then
+    forms := forms || private.any_of(word.slugs_beginning, '/');
   end if;
   return array_to_string(forms, '|');
 end
 $$;
 comment on function private.word_query is
-  'Returns the text query for any form of a word. It is empty if there is none.';
+  'Returns the text query for any form of a word in a part of a sound. It is empty if there is none.';
 
-create function private.words_query(words private.search_word[], marks text[], with_beginnings boolean)
-returns tsquery language plpgsql immutable set search_path = '' as $$
+create function private.words_query(
+  words private.search_word[], part private.search_part, with_beginnings boolean
+) returns tsquery language plpgsql immutable set search_path = '' as $$
 declare
   word private.search_word;
   query text;
   queries text[] := '{}';
 begin
   foreach word in array words loop
-    query := private.word_query(word, marks, with_beginnings);
+    query := private.word_query(word, part, with_beginnings);
     if query = '' then
       return null;
     end if;
@@ -2759,25 +2841,26 @@ end
 $$;
 comment on function private.words_query is 'Returns the query for all words, or null if no sound can have one of them.';
 
-create type private.search_tier as (matching tsquery, is_of_titles boolean);
+create type private.search_tier as (matching tsquery, part private.search_part);
+comment on type private.search_tier is 'A step of the order, with the query for its sounds.';
 
-create function private.tiers_of(words private.search_word[], marks text[]) returns private.search_tier[]
-language plpgsql immutable set search_path = '' as $$
+create function private.tiers_of(words private.search_word[], part private.search_part)
+returns private.search_tier[] language plpgsql immutable set search_path = '' as $$
 declare
-  of_titles constant boolean := marks = '{=}';
-  whole_words constant tsquery := private.words_query(words, marks, false);
-  beginnings constant tsquery := private.words_query(words, marks, true);
+  whole_words constant tsquery := private.words_query(words, part, false);
+  beginnings constant tsquery := private.words_query(words, part, true);
   tiers private.search_tier[] := '{}';
 begin
   if whole_words is not null then
-    tiers := tiers || (whole_words, of_titles)::private.search_tier;
+    tiers := tiers || (whole_words, part)::private.search_tier;
   end if;
   if beginnings is distinct from whole_words then
-    tiers := tiers || (beginnings, of_titles)::private.search_tier;
+    tiers := tiers || (beginnings, part)::private.search_tier;
   end if;
   return tiers;
 end
 $$;
+comment on function private.tiers_of is 'Returns the queries for words in a part: whole words, then also beginnings.';
 
 create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
 language plpgsql immutable set search_path = '' as $$
@@ -2785,13 +2868,11 @@ begin
   if cardinality(words) = 0 then
     return '{}';
   end if;
-  return private.tiers_of(words, '{=}') -- words of titles
-    || private.tiers_of(words, '{=,#}') -- also of tags and categories
-    || private.tiers_of(words, array['']); -- also of descriptions
+  return private.tiers_of(words, 'title') || private.tiers_of(words, 'labels') || private.tiers_of(words, 'texts');
 end
 $$;
 comment on function private.search_tiers is
-  'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
+  'Returns the steps of the order, best first. The query of the last one finds all sounds.';
 
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
@@ -2841,7 +2922,7 @@ begin
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_vector @@ $5 and search_title >= $6 and search_title < $6 || chr(1114111)',
+    'search_vector @@ $5 and search_title >= $6 and search_title < private.end_of_range($6)',
     'search_title, list_rank desc, created_at desc', matching, typed, null);
 end
 $$;
@@ -2883,19 +2964,18 @@ begin
   return array(
     select id
     from public.sounds cross join lateral (
-      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, is_of_titles, place)
+      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, part, place)
       where search_vector @@ matching
     ) as best
     where id = any (candidates)
     order by rank,
-      case when tiers[rank].is_of_titles and starts_with(search_title, typed) then search_title end,
+      case when tiers[rank].part = 'title' and starts_with(search_title, typed) then search_title end,
       list_rank desc, created_at desc
     limit max_rows
   );
 end
 $$;
-comment on function private.rank_sounds is
-  'Sorts sounds by the first query that they match. Of titles, those that begin with the typed text come first.';
+comment on function private.rank_sounds is 'Sorts sounds by the first step whose query they match.';
 
 create function private.ranked_by_tier(
   query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
@@ -2905,7 +2985,7 @@ declare
   page uuid[] := '{}';
 begin
   foreach tier in array tiers loop
-    if tier.is_of_titles and typed is not null then
+    if tier.part = 'title' and typed is not null then
       page := private.add_titles_beginning(page, query, tier.matching, typed);
     end if;
     page := private.add_matching(page, query, tier.matching, head);
@@ -2944,79 +3024,130 @@ comment on function private.ranked_sounds is 'Returns sounds that have all words
 
 -- supabase/schemas/53_search.sql
 
-create function private.sounds_as_typed(query private.sound_query, words private.search_word[], typed text)
-returns uuid[] language plpgsql stable set search_path = '' as $$
+create function private.sounds_with_all_words(query private.sound_query, search private.search_text) returns uuid[]
+language plpgsql stable set search_path = '' as $$
 declare
-  is_known constant boolean := not exists (select from unnest(words) where spelled is null);
+  are_known constant boolean := not exists (select from unnest(search.found) where not is_known);
   page uuid[] := '{}';
 begin
-  if is_known then
-    page := private.ranked_sounds(query, words, typed);
+  if are_known then
+    page := private.ranked_sounds(query, search.found, search.folded);
   end if;
-  return private.add_titles_containing(page, query, typed);
+  return private.add_titles_containing(page, query, search.folded);
 end
 $$;
-comment on function private.sounds_as_typed is
-  'Returns sounds that have all words, best first, then those whose titles contain the typed text.';
+comment on function private.sounds_with_all_words is
+  'Returns sounds that have all words, best first, then those whose titles contain the text.';
 
-create function private.sounds_with_most_words(
-  query private.sound_query, words private.search_word[], corrected text[], out ids uuid[], out kept text[]
+create function private.corrections_of(words private.search_word[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  misspelt text;
+  correction text;
+  corrections jsonb := '{}';
+begin
+  for misspelt in
+    select typed from unnest(words) where not is_known order by char_length(typed) desc, place limit 3
+  loop
+    correction := private.correction(misspelt);
+    if correction is not null then
+      corrections := corrections || jsonb_build_object(misspelt, correction);
+    end if;
+  end loop;
+  return corrections;
+end
+$$;
+comment on function private.corrections_of is
+  'Returns the most similar words for those that the catalogue does not have, for example {"raim": "rain"}.';
+
+create function private.with_corrections(q text, corrections jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  part text;
+  words text[];
+  parts text[] := '{}';
+begin
+  foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
+    words := private.search_words(part);
+    if corrections ?| words then
+      part := array_to_string(array(select coalesce(corrections ->> word, word) from unnest(words) as word), ' ');
+    end if;
+    parts := parts || part;
+  end loop;
+  return array_to_string(parts, ' ');
+end
+$$;
+comment on function private.with_corrections is 'Replaces the corrected words in the text of a search.';
+
+create function private.most_telling_first(words private.search_word[], corrections text[])
+returns private.search_word[] language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select word from unnest(words) as word where is_known
+    order by typed = any (corrections), in_descriptions_only, share, place
+  );
+end
+$$;
+comment on function private.most_telling_first is
+  'Sorts the known words: those that were typed so before corrections, then those of titles, tags and categories '
+  'before those of descriptions only, then rare ones before frequent ones.';
+
+create function private.sounds_with_fewer_words(
+  query private.sound_query, words private.search_word[], corrections text[],
+  out ids uuid[], out has_correction boolean
 ) language plpgsql stable set search_path = '' as $$
 declare
-  known constant private.search_word[] := array(
-    select word from unnest(words) as word where spelled is not null
-    order by typed = any (corrected), in_descriptions_only, share, place
-  );
+  known constant private.search_word[] := private.most_telling_first(words, corrections);
   most constant integer := least(cardinality(known), cardinality(words) - 1);
   fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
-  kept_words private.search_word[];
+  kept private.search_word[];
 begin
   ids := '{}';
   for number in reverse most..fewest loop
-    kept_words := known[:number];
-    if exists (select from unnest(kept_words) where share <= 0.5) then
-      ids := private.ranked_sounds(query, kept_words, null);
+    kept := known[:number];
+    if exists (select from unnest(kept) where share <= 0.5) then
+      ids := private.ranked_sounds(query, kept, null);
     end if;
     exit when cardinality(ids) > 0;
   end loop;
-  kept := array(select typed from unnest(kept_words));
+  has_correction := exists (select from unnest(kept) where typed = any (corrections));
 end
 $$;
-comment on function private.sounds_with_most_words is
-  'Returns sounds with as many of the rarest words as any sound has, and these words. Leaves out corrected ones first.';
+comment on function private.sounds_with_fewer_words is
+  'Returns sounds with as many of the most telling words as any sound has, and whether one of these was corrected.';
 
 create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 declare
-  typed constant text := btrim(private.fold_for_search(query.q));
-  words private.search_word[] := private.find_words(typed);
-  corrected_typed text;
-  corrected_words text[];
-  kept text[];
+  typed constant private.search_text := private.read_search(query.q);
+  corrected private.search_text := typed;
+  corrections jsonb;
+  new_words text[];
+  has_correction boolean;
 begin
-  ids := private.sounds_as_typed(query, words, typed);
+  -- 1. All words as typed
+  ids := private.sounds_with_all_words(query, typed);
   if cardinality(ids) > 0 then
     return;
   end if;
 
-  corrected_q := nullif(private.corrected_text(query.q, words), query.q);
-  if corrected_q is not null then
-    corrected_typed := btrim(private.fold_for_search(corrected_q));
-    words := private.find_words(corrected_typed);
-    ids := private.sounds_as_typed(query, words, corrected_typed);
-  end if;
-  if cardinality(ids) > 0 then
-    return;
+  -- 2. All words, misspelt ones corrected
+  corrections := private.corrections_of(typed.found);
+  if corrections <> '{}' then
+    corrected := private.read_search(private.with_corrections(query.q, corrections));
+    ids := private.sounds_with_all_words(query, corrected);
+    if cardinality(ids) > 0 then
+      corrected_q := corrected.q;
+      return;
+    end if;
   end if;
 
-  corrected_words := array(
-    select word from unnest(private.search_words(corrected_q)) as word
-    where word <> all (private.search_words(typed))
-  );
-  select most.ids, most.kept into ids, kept
-    from private.sounds_with_most_words(query, words, corrected_words) as most;
-  if cardinality(ids) = 0 or not (kept && corrected_words) then -- found nothing, or only by words as typed
-    corrected_q := null;
+  -- 3. Fewer words
+  new_words := array(select word from unnest(corrected.words) as word where word <> all (typed.words));
+  select fewer.ids, fewer.has_correction into ids, has_correction
+    from private.sounds_with_fewer_words(query, corrected.found, new_words) as fewer;
+  if cardinality(ids) > 0 and has_correction then
+    corrected_q := corrected.q;
   end if;
 end
 $$;

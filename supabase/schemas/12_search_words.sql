@@ -55,7 +55,7 @@ $$;
 comment on function private.like_pattern is 'Returns the LIKE pattern for titles that contain a text.';
 
 -- Lists the separators, because character classes depend on the locale. In SQL an import takes 1.5 times as long.
-create function private.search_words(value text) returns text[]
+create function private.words_of_folded(folded text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   separators constant text := '[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u00BF\u05BE\u060C\u061B\u061F\u06D4'
@@ -67,36 +67,60 @@ declare
   arabic constant text := '[\u0621-\u06D3]';
   article constant text := format('(?<!%1$s)\u0627\u0644(?=%1$s%1$s)', arabic);
 begin
-  value := private.fold_for_search(value);
-  if value ~ unspaced then -- becomes pairs of letters
-    value := regexp_replace(value, unspaced || '+', ' \& ', 'g');
-    value := regexp_replace(value, letters_within, '\& \&', 'g');
+  if folded ~ unspaced then -- becomes pairs of letters
+    folded := regexp_replace(folded, unspaced || '+', ' \& ', 'g');
+    folded := regexp_replace(folded, letters_within, '\& \&', 'g');
   end if;
-  if value like U&'%\0627\0644%' then
-    value := regexp_replace(value, article, '', 'g');
+  if folded like U&'%\0627\0644%' then
+    folded := regexp_replace(folded, article, '', 'g');
   end if;
-  return array(select left(word, 50) from unnest(regexp_split_to_array(value, separators)) as word where word <> '');
+  return array(select left(word, 50) from unnest(regexp_split_to_array(folded, separators)) as word where word <> '');
 end
 $$;
-comment on function private.search_words is
-  'Splits a text into folded words of at most 50 characters, and scripts without spaces into pairs of letters. Leaves '
+comment on function private.words_of_folded is
+  'Splits a folded text into words of at most 50 characters, and scripts without spaces into pairs of letters. Leaves '
   'out the Arabic article.';
 
--- Joins no words of scripts without spaces, because these are pairs of letters.
+create function private.search_words(value text) returns text[]
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return private.words_of_folded(private.fold_for_search(value));
+end
+$$;
+comment on function private.search_words is 'Returns the folded words of a text.';
+
+create function private.is_unspaced(word text) returns boolean
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return ascii(word) >= 3584; -- U+0E00, the first letter of Thai
+end
+$$;
+comment on function private.is_unspaced is
+  'Tells whether a word may be a pair of letters of a script without spaces. All these scripts begin at U+0E00 or '
+  'later, as do a few others, such as Georgian.';
+
 create function private.joined_words(words text[]) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
-declare
-  first_unspaced constant integer := 3584; -- U+0E00
 begin
   return array(
-    select case when ascii(words[place]) < first_unspaced and ascii(words[place + 1]) < first_unspaced then
+    select case when not private.is_unspaced(words[place]) and not private.is_unspaced(words[place + 1]) then
       left(words[place] || words[place + 1], 50) end
     from generate_series(1, cardinality(words) - 1) as place
   );
 end
 $$;
 comment on function private.joined_words is
-  'Joins each word with the next one, or returns null for it, because "lo-fi" and "lo fi" are also written "lofi".';
+  'Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". Returns null for words of '
+  'scripts without spaces.';
+
+create function private.end_of_range(beginning text) returns text
+language plpgsql immutable parallel safe set search_path = '' as $$
+begin
+  return beginning || chr(1114111); -- U+10FFFF, the last character of Unicode
+end
+$$;
+comment on function private.end_of_range is
+  'Returns the end of the index range of all texts with a beginning, which is smaller than this in the collation "C".';
 
 create function private.marked_words(value text, mark text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -132,6 +156,6 @@ comment on function private.search_vector is
   'they are of the title, and with "#" if they are of tags; the category with "/".';
 
 grant execute on function
-  private.fold_letters, private.fold_for_search, private.search_words, private.joined_words, private.marked_words,
-  private.search_vector
+  private.fold_letters, private.fold_for_search, private.words_of_folded, private.search_words, private.is_unspaced,
+  private.joined_words, private.marked_words, private.search_vector
   to service_role;

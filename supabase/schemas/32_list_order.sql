@@ -240,7 +240,7 @@ end
 $$;
 
 create function private.sounds_in_order(query private.sound_query, out ids uuid[], out next_cursor json)
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 declare
   place constant private.list_place := private.place_of(query);
   with_next constant integer := query.limit + 1; -- one more shows whether there is another page

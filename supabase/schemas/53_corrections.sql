@@ -13,17 +13,21 @@ create materialized view private.vocabulary as
       union all
       select words from private.visible_category
     $$)
-    where word !~ '^[=#]?[0-9/+]'
+    where word !~ '^[=#]?[/+]'
   ),
-  total as (select greatest(count(*), 1)::double precision as sounds from public.sounds where is_active)
-  select ltrim(word, '=#') collate "C" as word, max(ndoc) / min(total.sounds) as share,
-    bool_and(word !~ '^[=#]') as in_descriptions_only
-  from marked cross join total
-  group by 1;
+  total as (select greatest(count(*), 1)::double precision as sounds from public.sounds where is_active),
+  counted as (
+    select ltrim(word, '=#') collate "C" as word, max(ndoc) / min(total.sounds) as share,
+      bool_and(word !~ '^[=#]') as in_descriptions_only
+    from marked cross join total
+    group by 1
+  )
+  select word, share, in_descriptions_only from counted
+  where share >= 0.001 or word !~ '^[0-9]';
 create unique index vocabulary_word on private.vocabulary (word) include (share, in_descriptions_only);
 comment on materialized view private.vocabulary is
-  'Words of active sounds and of categories at the last hourly refresh, without numbers, each with its share of the '
-  'sounds.';
+  'Words of active sounds and of categories at the last hourly refresh, each with its share of the sounds. Leaves out '
+  'numbers that few sounds have, because each sound may be numbered.';
 
 create function private.swaps(word text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -59,7 +63,6 @@ declare
   swapped_twice constant text[] := array(
     select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
   );
-  last_character constant text := chr(1114111); -- U+10FFFF
   correction text;
 begin
   if max_edits = 0 then
@@ -68,7 +71,7 @@ begin
   with beginning_alike as (
     select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
     from private.vocabulary
-    where not in_descriptions_only and word >= left(typed, 2) and word < left(typed, 2) || last_character
+    where not in_descriptions_only and word >= left(typed, 2) and word < private.end_of_range(left(typed, 2))
       and abs(char_length(word) - char_length(typed)) <= max_edits
   ),
   alike as (

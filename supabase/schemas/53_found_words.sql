@@ -1,4 +1,4 @@
--- Words of a search, and the spellings in which the catalogue has them.
+-- Looks the words of a search up in the catalogue. 53_search.sql says in which order to read the search.
 
 create type private.search_word as (
   place integer,
@@ -6,6 +6,7 @@ create type private.search_word as (
   spelled text,
   joined text[],
   is_last boolean,
+  is_known boolean,
   is_whole boolean,
   is_beginning boolean,
   slugs text[],
@@ -17,11 +18,14 @@ comment on type private.search_word is 'A word of a search, and what sounds and 
 comment on column private.search_word.place is 'Position in the search, from 1.';
 comment on column private.search_word.typed is 'The folded word, as private.search_words returns it.';
 comment on column private.search_word.spelled is
-  'The spelling that sounds or categories have: typed, or with "u" for "ue". Null if none has the word.';
+  'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if no sound or category has it so.';
 comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
   '"lofi".';
-comment on column private.search_word.is_last is 'True for the last word, which people may still be typing.';
+comment on column private.search_word.is_last is
+  'True for the last word that is looked up, which people may still be typing. Of eight words it is the sixth.';
+comment on column private.search_word.is_known is
+  'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
 comment on column private.search_word.is_whole is
   'True if a sound or a category has the word itself, or joined with a neighbour.';
 comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
@@ -42,7 +46,7 @@ begin
 end
 $$;
 comment on function private.any_has is
-  'Returns whether a sound or a category has words. Also finds numbers, and words that are newer than the vocabulary.';
+  'Tells whether a sound or a category has words. Also finds rare numbers, and words newer than the vocabulary.';
 
 -- Disables sequential scans for the reason given at private.any_has.
 create function private.slugs_named(words tsquery) returns text[]
@@ -63,42 +67,68 @@ $$;
 comment on function private.slugs_named is
   'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
 
--- Finds beginnings for the last word, and for others only if no sound or category has the word itself. Words of
--- scripts without spaces are pairs of letters, so a single letter is always a beginning. Leaves out beginnings of
--- frequent words without longer forms, which would take 10 ms. Plans its statements once (force_generic_plan), because
--- the same index suits all words. Disables sequential scans, so that Postgres uses it in small catalogues, too.
-create function private.look_up(word private.search_word, spelled text) returns private.search_word
+-- Plans its statements once (force_generic_plan), because the same index suits all words. Disables sequential scans, so
+-- that Postgres uses it in small catalogues, too.
+create function private.find_whole(word private.search_word) returns private.search_word
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  whole constant text[] := array[spelled, '+' || spelled] || word.joined;
-  whole_query constant tsquery := array_to_string(array(select quote_literal(form) from unnest(whole) as form), '|');
-  beginning_query constant tsquery := quote_literal(spelled) || ':*';
-  is_of_unspaced_script constant boolean := ascii(spelled) >= 3584; -- U+0E00
-  last_character constant text := chr(1114111); -- U+10FFFF
+  forms constant text[] := word.spelled || word.joined;
+  -- The index has "lo fi" also as "+lofi". The vocabulary has no words with "+".
+  indexed_forms constant text[] := forms || ('+' || word.spelled);
+  indexed constant tsquery := array_to_string(
+    array(select quote_literal(form) from unnest(indexed_forms) as form), '|');
+begin
+  select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
+    from private.vocabulary as known where known.word = any (forms);
+  word.is_whole := word.share is not null or private.any_has(indexed);
+  word.slugs := case when word.is_whole then private.slugs_named(indexed) end;
+  return word;
+end
+$$;
+comment on function private.find_whole is 'Adds to a word the sounds and categories that have the word itself.';
+
+-- Plans as private.find_whole does.
+create function private.find_longer(word private.search_word) returns private.search_word
+language plpgsql stable
+set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  indexed constant tsquery := quote_literal(word.spelled) || ':*';
+  -- The vocabulary lacks rare numbers, and words that are newer.
+  may_be_missing constant boolean := word.share is null or word.spelled ~ '^[0-9]';
   share_of_longer double precision;
   longer_in_descriptions_only boolean;
 begin
-  select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
-    from private.vocabulary as known where known.word = any (whole);
-  word.is_whole := word.share is not null or private.any_has(whole_query);
+  select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
+    from private.vocabulary as known
+    where known.word > word.spelled and known.word < private.end_of_range(word.spelled);
+  word.is_beginning := case
+    when share_of_longer is not null then true
+    when may_be_missing then private.any_has(indexed)
+    else word.share < 0.1 -- to search for beginnings of a frequent word takes 10 ms, and would find nothing more
+  end;
+  word.share := coalesce(word.share, share_of_longer);
+  word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only);
+  word.slugs_beginning := case when word.is_beginning then private.slugs_named(indexed) end;
+  return word;
+end
+$$;
+comment on function private.find_longer is 'Adds to a word the sounds and categories with longer words that begin so.';
+
+create function private.look_up(word private.search_word, spelling text) returns private.search_word
+language plpgsql stable set search_path = '' as $$
+begin
+  word.spelled := spelling;
   word.is_beginning := false;
-  if word.is_last or not word.is_whole or is_of_unspaced_script then
-    select max(known.share), bool_and(known.in_descriptions_only) into share_of_longer, longer_in_descriptions_only
-      from private.vocabulary as known where known.word > spelled and known.word < spelled || last_character;
-    word.is_beginning := case
-      when share_of_longer is not null then true
-      when word.share is not null then word.share < 0.1
-      else private.any_has(beginning_query)
-    end;
+  word := private.find_whole(word);
+  -- Longer words count for the last word, and for others only if nothing has the word itself. A single letter of a
+  -- script without spaces is always a beginning, because its words are pairs of letters.
+  if word.is_last or not word.is_whole or private.is_unspaced(spelling) then
+    word := private.find_longer(word);
   end if;
-  if word.is_whole or word.is_beginning then
-    word.spelled := spelled;
-    word.share := coalesce(word.share, share_of_longer, 0);
-    word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only, false);
-    word.slugs := private.slugs_named(whole_query);
-    word.slugs_beginning := case when word.is_beginning then private.slugs_named(beginning_query) end;
-  end if;
+  word.is_known := word.is_whole or word.is_beginning;
+  word.share := coalesce(word.share, 0);
+  word.in_descriptions_only := coalesce(word.in_descriptions_only, false);
   return word;
 end
 $$;
@@ -107,24 +137,21 @@ comment on function private.look_up is 'Adds to a word what the catalogue has in
 create function private.find_word(word private.search_word) returns private.search_word
 language plpgsql stable set search_path = '' as $$
 declare
-  without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- ü is also written ue
+  without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- "ü" is also written "ue"
+  as_typed constant private.search_word := private.look_up(word, word.typed);
 begin
-  word := private.look_up(word, word.typed);
-  if word.spelled is null and without_e <> word.typed then
-    word := private.look_up(word, without_e);
+  if as_typed.is_known or without_e = word.typed then
+    return as_typed;
   end if;
-  return word;
+  return private.look_up(word, without_e);
 end
 $$;
 comment on function private.find_word is
   'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
 
-create function private.find_words(q text) returns private.search_word[]
+create function private.find_words(typed text[]) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
 declare
-  -- Allows more words in scripts without spaces, because they are pairs of letters.
-  max_words constant integer := case when octet_length(q) > 2 * char_length(q) then 12 else 6 end;
-  typed constant text[] := (private.search_words(q))[:max_words];
   joined constant text[] := private.joined_words(typed);
   words private.search_word[] := '{}';
   word private.search_word;
@@ -140,30 +167,35 @@ begin
   return words;
 end
 $$;
-comment on function private.find_words is 'Returns the first words of a search, each as the catalogue has it.';
+comment on function private.find_words is 'Returns the words of a search, each as the catalogue has it.';
 
--- Corrects the three longest, because each takes up to 20 ms among 50,000 words.
-create function private.corrected_text(q text, words private.search_word[]) returns text
-language plpgsql stable set search_path = '' as $$
-declare
-  misspelt constant text[] := array(
-    select typed from unnest(words) where spelled is null order by char_length(typed) desc, place limit 3
-  );
-  corrections constant text[] := array(select private.correction(typed) from unnest(misspelt) as typed);
-  part text;
-  parts text[] := '{}';
-  typed text[];
-  spelled text[];
+create type private.search_text as (q text, folded text, words text[], found private.search_word[]);
+comment on type private.search_text is 'A text to search for.';
+comment on column private.search_text.q is 'The text as typed or corrected.';
+comment on column private.search_text.folded is 'The folded text with single spaces, as titles have it.';
+comment on column private.search_text.words is 'All words of the text.';
+comment on column private.search_text.found is 'The first words, each as the catalogue has it.';
+
+create function private.max_words(folded text) returns integer
+language plpgsql immutable set search_path = '' as $$
 begin
-  foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
-    typed := private.search_words(part);
-    spelled := array(
-      select coalesce(corrections[array_position(misspelt, word)], word) from unnest(typed) as word
-    );
-    parts := parts || case spelled when typed then part else array_to_string(spelled, ' ') end;
-  end loop;
-  return array_to_string(parts, ' ');
+  return case when octet_length(folded) > 2 * char_length(folded) then 12 else 6 end;
 end
 $$;
-comment on function private.corrected_text is
-  'Returns the text of a search, in which the most similar words replace those that the catalogue does not have.';
+comment on function private.max_words is
+  'Returns how many words of a text are looked up: 12 if most of its letters take three bytes, else 6. Chinese, '
+  'Japanese and Thai need more, because their words are pairs of letters. Hindi has spaces, but gets as many.';
+
+create function private.read_search(q text) returns private.search_text
+language plpgsql stable set search_path = '' as $$
+declare
+  search private.search_text;
+begin
+  search.q := q;
+  search.folded := regexp_replace(btrim(private.fold_for_search(q)), '\s+', ' ', 'g');
+  search.words := private.words_of_folded(search.folded);
+  search.found := private.find_words(search.words[:private.max_words(search.folded)]);
+  return search;
+end
+$$;
+comment on function private.read_search is 'Splits a text to search for into words, and looks them up.';

@@ -1,45 +1,68 @@
--- Orders the sounds that have the words of a search.
+-- Orders the sounds that have the words of a search. The order is, first to last:
+--   1. whole words in the title; 2. words or beginnings of words in the title;
+--   3. and 4. the same in title, tags and category; 5. and 6. the same in all texts.
+-- Within 1 and 2, titles that begin with the typed text come first, by title; then all are in list order.
+-- private.rank_sounds sorts few sounds so in one statement, private.ranked_by_tier fills a page step by step.
 
--- Marks are those of private.search_vector: "=" for words of titles, "#" for tags, none for all words. Words have no
--- quotes.
-create function private.word_query(word private.search_word, marks text[], with_beginnings boolean) returns text
+create type private.search_part as enum ('title', 'labels', 'texts');
+comment on type private.search_part is
+  'Where words are searched: in the title; also in tags and the category; also in the description.';
+
+create function private.marks_of(part private.search_part) returns text[]
 language plpgsql immutable set search_path = '' as $$
+begin
+  return case part when 'title' then '{=}'::text[] when 'labels' then '{=,#}' else array[''] end;
+end
+$$;
+comment on function private.marks_of is 'Returns the marks that private.search_vector gives the words of a part.';
+
+-- Words have no quotes, so they need no escaping.
+create function private.any_of(words text[], mark text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return format('''%s%s''', mark, array_to_string(words, '''|''' || mark));
+end
+$$;
+comment on function private.any_of is 'Returns the text query for any of some words with a mark.';
+
+create function private.word_query(word private.search_word, part private.search_part, with_beginnings boolean)
+returns text language plpgsql immutable set search_path = '' as $$
 declare
   spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
-  of_titles constant boolean := marks = '{=}'; -- so not of categories
   is_beginning constant boolean := with_beginnings and word.is_beginning;
   mark text;
   forms text[] := '{}';
 begin
-  foreach mark in array marks loop
+  foreach mark in array private.marks_of(part) loop
     if word.is_whole then
-      forms := forms || format('''%s%s''', mark, array_to_string(spellings, '''|''' || mark));
+      forms := forms || private.any_of(spellings, mark);
     end if;
     if is_beginning then
-      forms := forms || format('''%s%s'':*', mark, word.spelled);
+      forms := forms || (private.any_of(array[word.spelled], mark) || ':*');
     end if;
   end loop;
-  if not of_titles and word.slugs <> '{}' then
-    forms := forms || format('''/%s''', array_to_string(word.slugs, '''|''/'));
+  if part <> 'title' and word.slugs <> '{}' then
+    forms := forms || private.any_of(word.slugs, '/');
   end if;
-  if not of_titles and is_beginning and word.slugs_beginning <> '{}' then
-    forms := forms || format('''/%s''', array_to_string(word.slugs_beginning, '''|''/'));
+  if part <> 'title' and is_beginning and word.slugs_beginning <> '{}' then
+    forms := forms || private.any_of(word.slugs_beginning, '/');
   end if;
   return array_to_string(forms, '|');
 end
 $$;
 comment on function private.word_query is
-  'Returns the text query for any form of a word. It is empty if there is none.';
+  'Returns the text query for any form of a word in a part of a sound. It is empty if there is none.';
 
-create function private.words_query(words private.search_word[], marks text[], with_beginnings boolean)
-returns tsquery language plpgsql immutable set search_path = '' as $$
+create function private.words_query(
+  words private.search_word[], part private.search_part, with_beginnings boolean
+) returns tsquery language plpgsql immutable set search_path = '' as $$
 declare
   word private.search_word;
   query text;
   queries text[] := '{}';
 begin
   foreach word in array words loop
-    query := private.word_query(word, marks, with_beginnings);
+    query := private.word_query(word, part, with_beginnings);
     if query = '' then
       return null;
     end if;
@@ -50,25 +73,26 @@ end
 $$;
 comment on function private.words_query is 'Returns the query for all words, or null if no sound can have one of them.';
 
-create type private.search_tier as (matching tsquery, is_of_titles boolean);
+create type private.search_tier as (matching tsquery, part private.search_part);
+comment on type private.search_tier is 'A step of the order, with the query for its sounds.';
 
-create function private.tiers_of(words private.search_word[], marks text[]) returns private.search_tier[]
-language plpgsql immutable set search_path = '' as $$
+create function private.tiers_of(words private.search_word[], part private.search_part)
+returns private.search_tier[] language plpgsql immutable set search_path = '' as $$
 declare
-  of_titles constant boolean := marks = '{=}';
-  whole_words constant tsquery := private.words_query(words, marks, false);
-  beginnings constant tsquery := private.words_query(words, marks, true);
+  whole_words constant tsquery := private.words_query(words, part, false);
+  beginnings constant tsquery := private.words_query(words, part, true);
   tiers private.search_tier[] := '{}';
 begin
   if whole_words is not null then
-    tiers := tiers || (whole_words, of_titles)::private.search_tier;
+    tiers := tiers || (whole_words, part)::private.search_tier;
   end if;
   if beginnings is distinct from whole_words then
-    tiers := tiers || (beginnings, of_titles)::private.search_tier;
+    tiers := tiers || (beginnings, part)::private.search_tier;
   end if;
   return tiers;
 end
 $$;
+comment on function private.tiers_of is 'Returns the queries for words in a part: whole words, then also beginnings.';
 
 create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
 language plpgsql immutable set search_path = '' as $$
@@ -76,13 +100,11 @@ begin
   if cardinality(words) = 0 then
     return '{}';
   end if;
-  return private.tiers_of(words, '{=}') -- words of titles
-    || private.tiers_of(words, '{=,#}') -- also of tags and categories
-    || private.tiers_of(words, array['']); -- also of descriptions
+  return private.tiers_of(words, 'title') || private.tiers_of(words, 'labels') || private.tiers_of(words, 'texts');
 end
 $$;
 comment on function private.search_tiers is
-  'Returns the queries of a search, best first: whole words before beginnings of words. The last one finds all sounds.';
+  'Returns the steps of the order, best first. The query of the last one finds all sounds.';
 
 -- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
 -- sequential scans for the reason given at private.any_has. Parameters of the statement:
@@ -130,7 +152,7 @@ $$;
 comment on function private.add_matching is
   'Adds sounds that match, in list order. Searches the head of the list first, if one is given.';
 
--- Compares with chr(1114111), the last character of Unicode, so that the index of titles finds beginnings.
+-- Compares with an end, so that the index of titles finds beginnings.
 create function private.add_titles_beginning(
   page uuid[], query private.sound_query, matching tsquery, typed text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -139,7 +161,7 @@ begin
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_vector @@ $5 and search_title >= $6 and search_title < $6 || chr(1114111)',
+    'search_vector @@ $5 and search_title >= $6 and search_title < private.end_of_range($6)',
     'search_title, list_rank desc, created_at desc', matching, typed, null);
 end
 $$;
@@ -183,19 +205,18 @@ begin
   return array(
     select id
     from public.sounds cross join lateral (
-      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, is_of_titles, place)
+      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, part, place)
       where search_vector @@ matching
     ) as best
     where id = any (candidates)
     order by rank,
-      case when tiers[rank].is_of_titles and starts_with(search_title, typed) then search_title end,
+      case when tiers[rank].part = 'title' and starts_with(search_title, typed) then search_title end,
       list_rank desc, created_at desc
     limit max_rows
   );
 end
 $$;
-comment on function private.rank_sounds is
-  'Sorts sounds by the first query that they match. Of titles, those that begin with the typed text come first.';
+comment on function private.rank_sounds is 'Sorts sounds by the first step whose query they match.';
 
 create function private.ranked_by_tier(
   query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
@@ -205,7 +226,7 @@ declare
   page uuid[] := '{}';
 begin
   foreach tier in array tiers loop
-    if tier.is_of_titles and typed is not null then
+    if tier.part = 'title' and typed is not null then
       page := private.add_titles_beginning(page, query, tier.matching, typed);
     end if;
     page := private.add_matching(page, query, tier.matching, head);

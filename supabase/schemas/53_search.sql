@@ -1,80 +1,138 @@
 -- Search by words: GET /sounds?q=. packages/client/src/search.ts does the same with the copy in an app.
+--
+-- Read private.search_sounds at the end of this file first, then what it calls, in this order:
+--   12_search_words.sql    folds a text and splits it into words, for the index and for a search;
+--   53_found_words.sql     looks the words of a search up in the catalogue;
+--   53_ranking.sql         orders the sounds that have words;
+--   53_corrections.sql     finds the most similar word for a misspelt one.
 
-create function private.sounds_as_typed(query private.sound_query, words private.search_word[], typed text)
-returns uuid[] language plpgsql stable set search_path = '' as $$
+create function private.sounds_with_all_words(query private.sound_query, search private.search_text) returns uuid[]
+language plpgsql stable set search_path = '' as $$
 declare
-  is_known constant boolean := not exists (select from unnest(words) where spelled is null);
+  are_known constant boolean := not exists (select from unnest(search.found) where not is_known);
   page uuid[] := '{}';
 begin
-  if is_known then
-    page := private.ranked_sounds(query, words, typed);
+  if are_known then
+    page := private.ranked_sounds(query, search.found, search.folded);
   end if;
-  return private.add_titles_containing(page, query, typed);
+  return private.add_titles_containing(page, query, search.folded);
 end
 $$;
-comment on function private.sounds_as_typed is
-  'Returns sounds that have all words, best first, then those whose titles contain the typed text.';
+comment on function private.sounds_with_all_words is
+  'Returns sounds that have all words, best first, then those whose titles contain the text.';
 
--- Leaves out words of descriptions first, then frequent ones, so that the rarest word decides. To find nothing rather
--- than something wrong, keeps at least half of the known words, one of them in at most half of the sounds.
-create function private.sounds_with_most_words(
-  query private.sound_query, words private.search_word[], corrected text[], out ids uuid[], out kept text[]
+-- Corrects the three longest, because each takes up to 20 ms among 50,000 words.
+create function private.corrections_of(words private.search_word[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  misspelt text;
+  correction text;
+  corrections jsonb := '{}';
+begin
+  for misspelt in
+    select typed from unnest(words) where not is_known order by char_length(typed) desc, place limit 3
+  loop
+    correction := private.correction(misspelt);
+    if correction is not null then
+      corrections := corrections || jsonb_build_object(misspelt, correction);
+    end if;
+  end loop;
+  return corrections;
+end
+$$;
+comment on function private.corrections_of is
+  'Returns the most similar words for those that the catalogue does not have, for example {"raim": "rain"}.';
+
+create function private.with_corrections(q text, corrections jsonb) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  part text;
+  words text[];
+  parts text[] := '{}';
+begin
+  foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
+    words := private.search_words(part);
+    if corrections ?| words then
+      part := array_to_string(array(select coalesce(corrections ->> word, word) from unnest(words) as word), ' ');
+    end if;
+    parts := parts || part;
+  end loop;
+  return array_to_string(parts, ' ');
+end
+$$;
+comment on function private.with_corrections is 'Replaces the corrected words in the text of a search.';
+
+create function private.most_telling_first(words private.search_word[], corrections text[])
+returns private.search_word[] language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select word from unnest(words) as word where is_known
+    order by typed = any (corrections), in_descriptions_only, share, place
+  );
+end
+$$;
+comment on function private.most_telling_first is
+  'Sorts the known words: those that were typed so before corrections, then those of titles, tags and categories '
+  'before those of descriptions only, then rare ones before frequent ones.';
+
+-- To find nothing rather than something wrong, keeps at least half of the known words, one of them in at most half of
+-- the sounds. Leaves out at least one word, because no sound has all.
+create function private.sounds_with_fewer_words(
+  query private.sound_query, words private.search_word[], corrections text[],
+  out ids uuid[], out has_correction boolean
 ) language plpgsql stable set search_path = '' as $$
 declare
-  known constant private.search_word[] := array(
-    select word from unnest(words) as word where spelled is not null
-    order by typed = any (corrected), in_descriptions_only, share, place
-  );
+  known constant private.search_word[] := private.most_telling_first(words, corrections);
   most constant integer := least(cardinality(known), cardinality(words) - 1);
   fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
-  kept_words private.search_word[];
+  kept private.search_word[];
 begin
   ids := '{}';
   for number in reverse most..fewest loop
-    kept_words := known[:number];
-    if exists (select from unnest(kept_words) where share <= 0.5) then
-      ids := private.ranked_sounds(query, kept_words, null);
+    kept := known[:number];
+    if exists (select from unnest(kept) where share <= 0.5) then
+      ids := private.ranked_sounds(query, kept, null);
     end if;
     exit when cardinality(ids) > 0;
   end loop;
-  kept := array(select typed from unnest(kept_words));
+  has_correction := exists (select from unnest(kept) where typed = any (corrections));
 end
 $$;
-comment on function private.sounds_with_most_words is
-  'Returns sounds with as many of the rarest words as any sound has, and these words. Leaves out corrected ones first.';
+comment on function private.sounds_with_fewer_words is
+  'Returns sounds with as many of the most telling words as any sound has, and whether one of these was corrected.';
 
 create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
-language plpgsql stable security definer set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
 declare
-  typed constant text := btrim(private.fold_for_search(query.q));
-  words private.search_word[] := private.find_words(typed);
-  corrected_typed text;
-  corrected_words text[];
-  kept text[];
+  typed constant private.search_text := private.read_search(query.q);
+  corrected private.search_text := typed;
+  corrections jsonb;
+  new_words text[];
+  has_correction boolean;
 begin
-  ids := private.sounds_as_typed(query, words, typed);
+  -- 1. All words as typed
+  ids := private.sounds_with_all_words(query, typed);
   if cardinality(ids) > 0 then
     return;
   end if;
 
-  corrected_q := nullif(private.corrected_text(query.q, words), query.q);
-  if corrected_q is not null then
-    corrected_typed := btrim(private.fold_for_search(corrected_q));
-    words := private.find_words(corrected_typed);
-    ids := private.sounds_as_typed(query, words, corrected_typed);
-  end if;
-  if cardinality(ids) > 0 then
-    return;
+  -- 2. All words, misspelt ones corrected
+  corrections := private.corrections_of(typed.found);
+  if corrections <> '{}' then
+    corrected := private.read_search(private.with_corrections(query.q, corrections));
+    ids := private.sounds_with_all_words(query, corrected);
+    if cardinality(ids) > 0 then
+      corrected_q := corrected.q;
+      return;
+    end if;
   end if;
 
-  corrected_words := array(
-    select word from unnest(private.search_words(corrected_q)) as word
-    where word <> all (private.search_words(typed))
-  );
-  select most.ids, most.kept into ids, kept
-    from private.sounds_with_most_words(query, words, corrected_words) as most;
-  if cardinality(ids) = 0 or not (kept && corrected_words) then -- found nothing, or only by words as typed
-    corrected_q := null;
+  -- 3. Fewer words
+  new_words := array(select word from unnest(corrected.words) as word where word <> all (typed.words));
+  select fewer.ids, fewer.has_correction into ids, has_correction
+    from private.sounds_with_fewer_words(query, corrected.found, new_words) as fewer;
+  if cardinality(ids) > 0 and has_correction then
+    corrected_q := corrected.q;
   end if;
 end
 $$;

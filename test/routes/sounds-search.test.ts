@@ -63,6 +63,20 @@ describe('list_sounds with q', () => {
     },
   );
 
+  test('orders few sounds in one statement as it fills a page of many step by step', async () => {
+    const [row] = await database.sql`
+      select bool_and(sorted = private.ranked_by_tier(private.sound_query('{"limit": 100}'), tiers, folded, null))
+          as are_equal,
+        sum(cardinality(sorted)) as found
+      from unnest(${['bowl', 's', 'rain', 'in the', 'sleep', 'wav', '雨']}::text[]) as q
+        cross join private.read_search(q) cross join private.search_tiers(found) as tiers
+        cross join private.rank_sounds(array(
+          select id from public.sounds where is_active and search_vector @@ (tiers[cardinality(tiers)]).matching
+        ), tiers, folded, 100) as sorted`;
+    expect(row?.['are_equal']).toBe(true);
+    expect(Number(row?.['found'])).toBeGreaterThan(40);
+  });
+
   test('corrects few edits after the beginning of a word, and no numbers', async () => {
     const { sql } = database;
     const words = 'rain bowl wind birds river thunder forest gong fire heartbeat midnight sleep';

@@ -123,6 +123,8 @@ export const searches: Record<string, Expected> = {
   'yoga rain': { first: ['Steady Rain', 'Rain to Read By'] },
   'waves of the sea': { never: ['Campfire'] },
   'xylophone trumpet banjo rain': { first: ['Steady Rain'] },
+  // The rarest word decides if no sound has all, also beside a number.
+  '432 snowfall': { first: ['Snowfall'], never: ['颂钵冥想 432赫兹'] },
   // Whole words come before beginnings, and text inside of words is last.
   rain: { first: ['Rain to Read By', 'Steady Rain', 'Rainforest at Night'] },
   night: { first: ['Rainforest at Night'] },
@@ -141,6 +143,8 @@ export const searches: Record<string, Expected> = {
   thunedr: { first: ['Thunder Storm over Hills'], corrected: 'thunder' },
   'Rainforets at night': { first: ['Rainforest at Night'], corrected: 'rainforest at night' },
   wnid: { first: ['Wind before Sleep'], corrected: 'wind' },
+  // Other spaces are no correction.
+  'inging  bowl': { first: ['Singing Bowl in C4'] },
   '4321': { never: ['*'] },
   // The Arabic article, and the order of Thai marks.
   بحر: { first: ['صوت البحر'] },

@@ -41,11 +41,11 @@ const namesOf = ({ name, slug }: Category) => new Set(withJoined(wordsOf(`${name
 
 export const beginsIn = (words: Words, beginning: string) => [...words].some((word) => word.startsWith(beginning));
 
-/** Returns the words of the catalogue, without numbers and joined ones. */
+/** Returns the words of the catalogue, without joined ones and numbers that less than a thousandth of the sounds has. */
 function vocabularyOf(entries: Entry<Sound>[], names: Words[]): Map<string, Known> {
   const vocabulary = new Map<string, Known>();
   const add = (word: string, inDescriptionsOnly: boolean) => {
-    if (/^[0-9+]/.test(word)) return;
+    if (word.startsWith('+')) return;
     const known = vocabulary.get(word) ?? { count: 0, inDescriptionsOnly: true };
     known.count += 1;
     known.inDescriptionsOnly &&= inDescriptionsOnly;
@@ -53,6 +53,8 @@ function vocabularyOf(entries: Entry<Sound>[], names: Words[]): Map<string, Know
   };
   for (const { all, labels } of entries) for (const word of all) add(word, !labels.has(word));
   for (const words of names) for (const word of words) add(word, false);
+  for (const [word, { count }] of vocabulary)
+    if (/^[0-9]/.test(word) && count < entries.length / 1000) vocabulary.delete(word);
   return vocabulary;
 }
 

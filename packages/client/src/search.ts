@@ -26,13 +26,13 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
 
   return (searched: string): Found<Item> => {
     const soundsOf = (found: Entry<Item>[]) => found.map(({ sound }) => sound);
-    const typed = fold(searched).trim();
+    const typed = foldedText(searched);
     const words = findWords(index, typed);
     const exact = asTyped(index, words, typed);
     if (exact.length > 0) return { data: soundsOf(exact) };
 
     const correctedQ = correctedText(index, searched, words);
-    const spelled = fold(correctedQ).trim();
+    const spelled = foldedText(correctedQ);
     const spelledWords = findWords(index, spelled);
     const similar = asTyped(index, spelledWords, spelled);
     if (similar.length > 0) return { data: soundsOf(similar), corrected_q: correctedQ };
@@ -44,6 +44,9 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
     return { data: soundsOf(found), ...(isCorrected && { corrected_q: correctedQ }) };
   };
 }
+
+/** Returns a folded text with single spaces, as titles have it. */
+const foldedText = (text: string) => fold(text).trim().replace(/\s+/g, ' ');
 
 /** Returns a text, in which the most similar words replace the three longest ones that no sound has. */
 function correctedText({ vocabulary }: Index<Sound>, text: string, words: SearchedWord[]): string {

@@ -17,6 +17,7 @@ function problemOf(value: string): string | undefined {
     return `must be the address of the data API, not of the pooler: https://${owner}.supabase.co`;
   }
   if (url.username || url.password) return 'must not contain a user or a password';
+  if (/[?#]/.test(value)) return 'must not contain a query or a fragment';
   const isHosted = /(^|\.)supabase\.(co|com|io)$/.test(url.hostname);
   if (!/^https?:$/.test(url.protocol) || (isHosted && !project.test(value)))
     return 'must be an address such as https://abcd.supabase.co';
@@ -45,12 +46,13 @@ function originOf(value: string): string | undefined {
   return url.origin === 'null' ? `${url.protocol}//${url.host}`.toLowerCase() : url.origin;
 }
 
-/** Origin that may call from a browser or a web view. */
+/** Origin that may call from a browser or a web view. Problems never repeat a user, a password or a query. */
 export const origin = z.string().superRefine((value, { addIssue }) => {
   if (anyPort.test(value)) return;
+  if (value.includes('@')) return addIssue('must not contain a user or a password');
   const expected = originOf(value);
   if (value.includes('*') && value !== '*') addIssue(`must name each origin, because "*" in ${value} matches nothing`);
   else if (expected === undefined)
     addIssue('must be a comma-separated list of origins such as https://app.example.com');
-  else if (value !== expected) addIssue(`must contain ${expected} instead of ${value}`);
+  else if (value !== expected) addIssue(`must contain ${expected} instead of ${value.replace(/[?#].*/s, '')}`);
 });

@@ -103,6 +103,9 @@ test('an address of another part of a hosted project is rejected, without its pa
       ['postgresql://postgres:hush@db.abcd.supabase.co:5432/postgres', 'must not contain a user or a password'],
       ['https://admin:hush@api.example.com', 'must not contain a user or a password'],
       ['https://hush@api.example.com', 'must not contain a user or a password'],
+      ['https://api.example.com/?apikey=hush', 'must not contain a query or a fragment'],
+      ['https://abcd.supabase.co#hush', 'must not contain a query or a fragment'],
+      ['https://api.example.com?', 'must not contain a query or a fragment'],
     ] as const) {
       const error = errorOf({ [variable]: value }).message;
       expect(error).toMatch(new RegExp(`^${variable} must `));
@@ -167,6 +170,9 @@ test('a value of the wrong kind is reported with the fix, and without a password
     ['CORS_ORIGINS', 'https://App.example.com/', /^CORS_ORIGINS must contain https:\/\/app\.example\.com instead of/],
     ['CORS_ORIGINS', 'capacitor://localhost/app', /^CORS_ORIGINS must contain capacitor:\/\/localhost instead of/],
     ['CORS_ORIGINS', 'https://a.example:443', /^CORS_ORIGINS must contain https:\/\/a\.example instead of/],
+    ['CORS_ORIGINS', 'https://ada:hush@a.example', /^CORS_ORIGINS must not contain a user or a password\.$/],
+    ['CORS_ORIGINS', 'https://ada:hush@*.example', /^CORS_ORIGINS must not contain a user or a password\.$/],
+    ['CORS_ORIGINS', 'https://a.example?key=hush', /^CORS_ORIGINS must contain https:\/\/a\.example instead(?!.*hush)/],
     ['CORS_ORIGINS', 'file:///', /^CORS_ORIGINS must be a comma-separated list/],
     ['SUPABASE_URL', 'https://api.example.com/rest/v1/', /^SUPABASE_URL must be .* project without a path/],
     ['SUPABASE_URL', 'https://api.example.com/auth/v1', /^SUPABASE_URL must be .* project without a path/],

@@ -10,9 +10,17 @@ interface Project {
   remedy: string;
 }
 
+/** Returns why a value is not the address of a project, without repeating the value, which may have a password. */
+function problemOf(value: string): string | undefined {
+  const url = URL.parse(value);
+  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an address such as https://abcd.supabase.co';
+  if (url.username || url.password) return 'must not contain a user or a password';
+  return /[?#]/.test(value) ? 'must not contain a query or a fragment' : undefined;
+}
+
 /**
  * Returns the project of the environment, or that of `npm run dev` if it names none.
- * @throws ImportError if the URL or the key is missing
+ * @throws ImportError if the URL or the key is missing, or the URL is none of a project
  */
 export function projectOf(env: NodeJS.ProcessEnv): Project {
   const names = ['SUPABASE_URL', 'SUPABASE_SECRET_KEY', 'SUPABASE_PORT'] as const;
@@ -27,7 +35,8 @@ export function projectOf(env: NodeJS.ProcessEnv): Project {
     const missing = url ? 'SUPABASE_SECRET_KEY' : 'SUPABASE_URL';
     throw new ImportError(`Set ${missing} as well, for example in .env (dashboard: Project Settings, API keys).`);
   }
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new ImportError(`SUPABASE_URL is not a valid URL: ${url}`);
+  const problem = problemOf(url);
+  if (problem) throw new ImportError(`SUPABASE_URL ${problem}.`);
   return { url: url.replace(/\/+$/, ''), secretKey, remedy: 'Check SUPABASE_URL and the network.' };
 }
 

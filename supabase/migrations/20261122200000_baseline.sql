@@ -4313,10 +4313,12 @@ declare
   is_row constant text := private.key_condition(edit.key);
   statement constant text := case
     when edit.before is null then format('delete from public.%I where %s', edit.table_name, is_row)
+    -- A place. Other deleted rows are in the trash, where they are updated.
     when edit.after is null then format('insert into public.%I (%s) %s', edit.table_name, columns, values_before)
     else format('update public.%I set (%s) = (%s) where %s', edit.table_name, columns, values_before, is_row)
   end;
 begin
+  -- Lets a sound have its earlier created_at again, which is otherwise never reused.
   if edit.before ? 'created_at' then
     delete from private.former_positions where created_at = (edit.before ->> 'created_at')::timestamptz;
   end if;
@@ -4338,7 +4340,7 @@ begin
   undone.edit := edit;
   undone.is_rejected := false;
   if private.is_undone(edit, stored) then
-    undone.outcome := 'restored';
+    undone.outcome := 'restored'; -- already, so that a repeated undo says the same
   elsif stored is null and edit.table_name <> 'home_section_sounds' then
     undone.outcome := 'deleted for good: left alone';
   elsif not private.is_as_left(edit, stored) then
@@ -4357,6 +4359,21 @@ end
 $$;
 comment on function private.undo_edit is 'Takes back an edit of one row.';
 
+create function private.with_taken_position(tried private.undone_edit) returns private.undone_edit
+language plpgsql stable set search_path = '' as $$
+declare
+  edit constant private.edits := tried.edit;
+begin
+  if tried.outcome = 'restored' and not private.is_undone(edit, private.stored_row(edit.table_name, edit.key)) then
+    tried.outcome := 'another sound has its position: left alone';
+  end if;
+  tried.is_rejected := false;
+  return tried;
+end
+$$;
+comment on function private.with_taken_position is
+  'Returns the outcome of a place after the undo of its section was rolled back, because another sound has a position.';
+
 create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4371,29 +4388,41 @@ begin
   return undone;
 exception
   when unique_violation then
-    return array(
-      select (place, 'another sound has its position: left alone', false)::private.undone_edit
-      from unnest(edits) as place
-    );
+    return array(select private.with_taken_position(tried) from unnest(undone) as tried);
 end
 $$;
 
-create function private.undo_change(undone_change text) returns private.undone_edit[]
+create function private.undo_rows(undone_change text) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare
-  undone private.undone_edit[] := '{}';
   edit private.edits;
-  places private.edits[];
+  first_tries private.undone_edit[] := '{}';
+  tried private.undone_edit;
+  undone private.undone_edit[] := '{}';
 begin
   for edit in
     select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
   loop
-    undone := undone || private.undo_edit(edit);
+    first_tries := first_tries || private.undo_edit(edit);
   end loop;
-  undone := array(
-    select private.undo_edit(tried.edit) from unnest(undone) as tried where is_rejected
-    union all select tried from unnest(undone) as tried where not is_rejected
-  );
+  foreach tried in array first_tries loop
+    if tried.is_rejected then
+      tried := private.undo_edit(tried.edit);
+    end if;
+    undone := undone || tried;
+  end loop;
+  return undone;
+end
+$$;
+comment on function private.undo_rows is
+  'Takes a change of sounds, categories and sections back, beginning with its last statement.';
+
+create function private.undo_change(undone_change text) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  undone private.undone_edit[] := private.undo_rows(undone_change);
+  places private.edits[];
+begin
   for places in
     select array_agg(edits order by id desc) from private.edits
     where change = undone_change and table_name = 'home_section_sounds' group by key -> 'section_id'
@@ -4403,11 +4432,10 @@ begin
   return undone;
 end
 $$;
-comment on function private.undo_change is 'Takes a change back, beginning with its last statement.';
+comment on function private.undo_change is 'Takes a change back: rows first, then the places of home sections.';
 
 create function private.undo_changes(changes text[]) returns table (outcome text, "rows" bigint, named text)
 language plpgsql volatile set search_path = '' as $$
-#variable_conflict use_column
 declare
   undone private.undone_edit[] := '{}';
   undone_change text;
@@ -4416,12 +4444,14 @@ begin
     undone := undone || private.undo_change(undone_change);
   end loop;
   return query
-    select outcome, count(distinct (table_name, key)),
-      case when outcome <> 'restored' then
+    with tries as (
+      select tried.edit, (tried.edit).table_name, (tried.edit).key, tried.outcome as result from unnest(undone) as tried
+    )
+    select result, count(distinct (table_name, key)),
+      case when result <> 'restored' then
         string_agg(distinct private.noun_of(table_name, true) || ' ' || private.name_of(edit), ', ')
       end
-    from (select (each.edit).*, each.edit, each.outcome from unnest(undone) as each) as each
-    group by outcome order by outcome = 'restored' desc, outcome;
+    from tries group by result order by result = 'restored' desc, result;
 end
 $$;
 comment on function private.undo_changes is

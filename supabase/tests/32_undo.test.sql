@@ -1,6 +1,6 @@
 -- An administrator takes changes of the catalogue back, and nothing else changes with them.
 begin;
-select plan(40);
+select plan(41);
 
 insert into public.categories (id, slug, name) values
   ('7e57ca00-0000-4000-8000-000000000001', 'tests-calm', 'Calm'), ('7e57ca00-0000-4000-8000-000000000002', 'tests-deep', 'Deep');
@@ -91,6 +91,20 @@ select is(
   pg_temp.undo('removed') || pg_temp.picks(),
   '1 another sound has its position: left alone place of "Tests 3" in "Picks"12745',
   'a removed place whose position is taken is left alone'
+);
+update public.home_section_sounds set position = position + 100
+where section_id = '7e575ec0-0000-4000-8000-000000000001' and right(sound_id::text, 1) in ('1', '2');
+select pg_temp.name_change('moved');
+insert into public.home_section_sounds values
+  ('7e575ec0-0000-4000-8000-000000000001', '7e575000-0000-4000-8000-000000000008', 10);
+update public.home_section_sounds set position = 200
+where section_id = '7e575ec0-0000-4000-8000-000000000001' and right(sound_id::text, 1) = '2';
+select pg_temp.name_change('moved again');
+select is(
+  pg_temp.undo('moved'),
+  '1 another sound has its position: left alone place of "Tests 1" in "Picks"; '
+  '1 changed again: left alone place of "Tests 2" in "Picks"',
+  'each place of a section that stays as it is has its own reason'
 );
 
 -- Additions and deletions

@@ -4803,9 +4803,25 @@ end
 $$;
 comment on function private.move_history is 'Adds the plays of a guest to the history of the owner.';
 
+create function private.count_as_one_listener(guest uuid, owner uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  common_days constant date[] := array(
+    select day from private.listening_days where user_id in (guest, owner) and listened
+    group by day having count(*) = 2
+  );
+begin
+  perform from private.listeners_by_day where day = any (common_days) order by day for update;
+  update private.listeners_by_day set listeners = listeners - 1 where day = any (common_days);
+end
+$$;
+comment on function private.count_as_one_listener is
+  'Counts guest and owner as one listener on days on which both listened.';
+
 create function private.move_listening_days(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
+  perform private.count_as_one_listener(guest, owner);
   insert into private.listening_days as own (user_id, day, listened, receipts)
     select owner, day, listened, receipts from private.listening_days where user_id = guest
     on conflict (user_id, day) do update

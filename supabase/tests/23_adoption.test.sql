@@ -1,6 +1,6 @@
 -- Adoption: what a guest did moves to the user, by the rules of the calls that wrote it.
 begin;
-select plan(23);
+select plan(24);
 
 insert into private.guests_allowed default values on conflict do nothing;
 create function pg_temp.guest() returns uuid language sql as $$ select 'a0000000-0000-4000-8000-000000000000'::uuid $$;
@@ -34,7 +34,10 @@ insert into private.history_clearings (user_id, sound_id, cleared_at) values
   (pg_temp.guest(), null, now() - interval '6 hours');
 insert into private.listening_days values
   (pg_temp.owner(), '2026-11-01', false, 2), (pg_temp.guest(), '2026-11-01', true, 3),
-  (pg_temp.guest(), '2026-11-02', false, 1);
+  (pg_temp.guest(), '2026-11-02', false, 1),
+  (pg_temp.owner(), '2026-11-03', true, 1), (pg_temp.guest(), '2026-11-03', true, 1);
+delete from private.listeners_by_day;
+insert into private.listeners_by_day values ('2026-11-01', 1), ('2026-11-03', 5);
 insert into private.play_receipts (user_id, key, sound_id) values
   (pg_temp.guest(), 'sent', pg_temp.sound(1)), (pg_temp.guest(), 'both', pg_temp.sound(1)),
   (pg_temp.owner(), 'both', pg_temp.sound(1));
@@ -129,7 +132,13 @@ select results_eq(
 );
 select results_eq(
   $$ select day, listened, receipts from private.listening_days where user_id = pg_temp.owner() order by day $$,
-  $$ values (date '2026-11-01', true, 5), ('2026-11-02', false, 1) $$, 'listening days are those of both'
+  $$ values (date '2026-11-01', true, 5), ('2026-11-02', false, 1), ('2026-11-03', true, 2) $$,
+  'listening days are those of both'
+);
+select results_eq(
+  'select day, listeners from private.listeners_by_day order by day',
+  $$ values (date '2026-11-01', 1::bigint), ('2026-11-03', 4) $$,
+  'guest and owner are one listener on a day on which both listened'
 );
 select set_eq(
   $$ select key from private.play_receipts where user_id = pg_temp.owner() $$, array['sent', 'both'],

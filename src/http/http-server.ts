@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import type { Config } from '../config/config.ts';
-import { envelope } from '../errors.ts';
+import { ApiError, envelope } from '../errors.ts';
 
 const options = {
   /** Time limit of a request, including its body of at most 32 KB. */
@@ -16,22 +18,49 @@ const options = {
 /** Interval at which Node checks for progress. A client that stops reading is disconnected after 12 to 24 s. */
 const stalledMs = 12_000;
 
-const statusOf: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+type Fault = readonly [status: string, message: string];
+
+const malformed: Fault = ['400 Bad Request', 'The request is not valid HTTP, or is incomplete.'];
+
+/** Faults by the codes of Node. */
+const faults: Record<string, Fault> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large. Send at most 16 KB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time. Send it again.'],
 };
 
-/** Answers with the error envelope outside of the app, and closes the connection. */
-function answerRaw(socket: Socket, status: string, message: string) {
-  const body = JSON.stringify(envelope({ code: 'invalid_request', message }));
-  const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close`;
-  socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`);
+/**
+ * Answers outside of the app like an error of the app, and closes the connection. The X-RateLimit headers are missing,
+ * because no limit has counted the request, and the id is new, because its headers may be unreadable.
+ */
+function answerRaw(socket: Socket, [status, message]: Fault) {
+  const error = new ApiError('invalid_request', message);
+  const body = JSON.stringify(envelope(error));
+  const headers = {
+    'X-Request-Id': randomUUID(),
+    'X-Service-Time': Date.now(),
+    ...error.headers,
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.length,
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.write([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
   socket.destroySoon();
 }
 
 /** Answers a request with the header Expect, unless it is 100-continue, which Node answers. */
 const rejectExpectation = ({ socket }: IncomingMessage) =>
-  answerRaw(socket, '417 Expectation Failed', 'The only value of the header Expect that is supported is 100-continue.');
+  answerRaw(socket, [
+    '417 Expectation Failed',
+    'The only value of the header Expect that is supported is 100-continue.',
+  ]);
+
+/** Answers CONNECT, which is for proxies. Node would close the connection. */
+function rejectConnect(_req: IncomingMessage, socket: Duplex) {
+  socket.on('error', () => {}); // Node listens no more, and an error without a listener would end the process
+  answerRaw(socket as Socket, ['400 Bad Request', 'The method CONNECT is not supported.']);
+}
 
 export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Server {
   /** Response under way on each connection, or its last one. */
@@ -42,8 +71,7 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
     const response = responses.get(socket);
     const isBusy = response?.headersSent && !(response.writableFinished && response.req.complete);
     if (isBusy || !socket.writable) return void socket.destroy();
-    const status = statusOf[error.code ?? ''] ?? '400 Bad Request';
-    answerRaw(socket, status, 'The request is not valid HTTP, or is incomplete.');
+    answerRaw(socket, faults[error.code ?? ''] ?? malformed);
   }
 
   return createServer({ ...options, keepAliveTimeout: keepAliveSeconds * 1000 }, (req, res) => {
@@ -54,6 +82,7 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
   })
     .on('clientError', rejectMalformed)
     .on('checkExpectation', rejectExpectation)
+    .on('connect', rejectConnect)
     .setTimeout(stalledMs, (socket) => {
       // A client that sends further requests without reading has unsent bytes of the earlier responses.
       if (responses.get(socket)?.headersSent || socket.writableLength > 0) socket.destroy();

@@ -21,15 +21,21 @@ function sendRaw(port: number, bytes: string, more?: string): Promise<string> {
 const post = 'POST /api/v1/plays HTTP/1.1\r\nHost: a';
 test.for([
   ['a header without a colon', 'GET / HTTP/1.1\r\nthis is no header\r\n\r\n', 400],
+  ['the method CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['a header of 20 KB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ['an expectation that no server knows', `${post}\r\nExpect: 200-ok\r\n\r\n`, 417],
   ['two lengths', `${post}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400],
   ['a chunk without a length', `${post}\r\nTransfer-Encoding: chunked\r\n\r\nrubbish\r\n`, 400],
   ['an address without an end', 'GET http://[::1/api/v1/home HTTP/1.1\r\nHost: a\r\n\r\n', 400],
-] as const)('malformed HTTP with %s gets the error envelope', async ([, bytes, status], { gateway }) => {
+] as const)('malformed HTTP with %s gets an error like any other', async ([, bytes, status], { gateway }) => {
   const [head = '', body = ''] = (await sendRaw(gateway.port, bytes)).split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nConnection: close$`, 's'));
-  expect(JSON.parse(body)).toMatchObject({ error: { code: 'invalid_request' } });
+  expect(head).toMatch(/\r\nX-Request-Id: [\da-f-]{36}\r\n/);
+  expect(head).toMatch(/\r\nX-Service-Time: \d{13}\r\n/);
+  expect(head).toContain('\r\nX-Error-Reason: validation\r\n');
+  expect(head).toContain('\r\nCache-Control: no-store\r\n');
+  const { error } = JSON.parse(body);
+  expect(error).toEqual({ code: 'invalid_request', message: expect.stringContaining(status === 431 ? '16 KB' : ' ') });
 });
 
 test('a request without a Host header is answered like any other', async ({ gateway }) => {

@@ -19,7 +19,9 @@ Administrators [issue and revoke keys](admin.md#api-keys).
 Every response carries \`X-Request-Id\`, \`X-Service-Time\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
 \`X-RateLimit-Reset\`. Every error is \`{"error": {"code", "message"}}\`; all but a 500 have their reason for programs in
 \`X-Error-Reason\`: see [Errors](#errors). [Limits](#limits) lists how many requests and attempts are allowed.
-\`/healthz\` and \`/readyz\`, at the root, are for probes: they are not rate limited and carry no \`X-RateLimit\` headers.`;
+\`/healthz\` and \`/readyz\`, at the root, are for probes: they are not rate limited and carry no \`X-RateLimit\` headers.
+Neither do the errors of requests that are not valid HTTP (400, 408, 417, 431): no limit counts them, and their
+\`X-Request-Id\` is not in the log.`;
 
 function rowOf(endpoint: Endpoint): string {
   const { method, path, guard, summary } = endpoint;

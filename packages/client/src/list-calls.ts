@@ -30,8 +30,9 @@ const maxLists = 20;
 const maxItems = 1_000;
 
 /** Returns content without previews, which would fill the store. */
-export const withoutPreviews = ({ name, is_mix, items }: Content): Content => ({
-  ...{ name, is_mix },
+const withoutPreviews = ({ name, is_mix, items }: Content): Content => ({
+  name,
+  is_mix,
   items: items.map(({ sound_id, volume }) => ({ sound_id, volume })),
 });
 
@@ -70,7 +71,7 @@ export function createListCalls(api: Pick<Sounds, 'fetch'>) {
 
 /** Returns an entry of a request. The service ignores name and kind of a list that is removed. */
 function toRequest([id, { mine, version }]: [string, Edit]) {
-  const content = mine ? withoutPreviews(mine) : { name: 'removed', is_mix: false, items: null };
+  const content = mine ? withoutPreviews(mine) : { name: '-', is_mix: false, items: null };
   return { id, ...content, version };
 }
 

@@ -25,16 +25,16 @@ interface Options {
 export function createListDelivery({ put, unsent, copy, refuse, keep, exceeding }: Options) {
   /** Applies the result of an edit to the device. @returns its id if it must be sent once more */
   async function settle(user: string, id: string, sent: Edit, result?: Result): Promise<string[]> {
+    const again: string[] = [];
     if (!result) {
       keep(noAnswer());
-      return [];
+      return again;
     }
     const { list } = result;
     await copy.update(user, (lists) => {
       if (list) lists[id] = list;
       else delete lists[id];
     });
-    let again: string[] = [];
     await unsent.update(user, (edits) => {
       const edit = edits[id];
       if (!edit) return; // the account was deleted meanwhile
@@ -43,7 +43,7 @@ export function createListDelivery({ put, unsent, copy, refuse, keep, exceeding 
       else if (next === null) exceeding.add(id);
       else {
         edits[id] = next;
-        again = [id];
+        again.push(id);
       }
     });
     return again;

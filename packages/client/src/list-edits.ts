@@ -92,7 +92,7 @@ export function createListEdits({ api, store, copy, changed }: Options) {
 
 /** Returns the error of an edit that stays because another device was faster each time. It is sent again later. */
 const outrun = () =>
-  new SoundsError('Another device keeps changing the list.', {
+  new SoundsError('Another device was faster.', {
     status: 0,
     code: 'no_answer',
   });

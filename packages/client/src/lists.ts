@@ -59,7 +59,7 @@ export function createLists(options: ListsOptions) {
     states.forget();
     edits.exceeding.clear();
     changed();
-    sendSoon();
+    sync().catch(() => {}); // the next call tries again
   });
   sendSoon();
 
@@ -68,6 +68,8 @@ export function createLists(options: ListsOptions) {
     if (!user) throw sessionOver();
     return user.id;
   }
+
+  const sync = async (options?: CallOptions): Promise<void> => edits.sync(await currentUser(), options);
 
   return {
     /** Lists all mixes and playlists, newest change first, with unsent edits. Needs no network. */
@@ -120,8 +122,11 @@ export function createLists(options: ListsOptions) {
     /** Calls `listener` after each change of the lists. @returns a function that ends the subscription */
     subscribe,
 
-    /** Sends unsent edits and gets the lists of other devices, which `all` returns. */
-    sync: async (options?: CallOptions): Promise<void> => edits.sync(await currentUser(), options),
+    /**
+     * Sends unsent edits and gets the lists of other devices, which `all` returns. The client does this when a user
+     * signs in, and when the user has adopted a guest.
+     */
+    sync,
 
     /**
      * Sends unsent edits. The client does this after each edit, when it is created, and when a browser is online again.

@@ -41,7 +41,7 @@ const namesOf = ({ name, slug }: Category) => new Set(withJoined(wordsOf(`${name
 
 export const beginsIn = (words: Words, beginning: string) => [...words].some((word) => word.startsWith(beginning));
 
-/** Returns the words of the catalogue, without joined ones and numbers that less than a thousandth of the sounds has. */
+/** Returns the words of the catalogue, without joined ones. */
 function vocabularyOf(entries: Entry<Sound>[], names: Words[]): Map<string, Known> {
   const vocabulary = new Map<string, Known>();
   const add = (word: string, inDescriptionsOnly: boolean) => {
@@ -53,8 +53,6 @@ function vocabularyOf(entries: Entry<Sound>[], names: Words[]): Map<string, Know
   };
   for (const { all, labels } of entries) for (const word of all) add(word, !labels.has(word));
   for (const words of names) for (const word of words) add(word, false);
-  for (const [word, { count }] of vocabulary)
-    if (/^[0-9]/.test(word) && count < entries.length / 1000) vocabulary.delete(word);
   return vocabulary;
 }
 

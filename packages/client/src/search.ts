@@ -26,27 +26,23 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
 
   return (searched: string): Found<Item> => {
     const soundsOf = (found: Entry<Item>[]) => found.map(({ sound }) => sound);
-    const typed = foldedText(searched);
+    const typed = fold(searched).trim().replace(/\s+/g, ' '); // as titles have it
     const words = findWords(index, typed);
     const exact = asTyped(index, words, typed);
     if (exact.length > 0) return { data: soundsOf(exact) };
 
     const correctedQ = correctedText(index, searched, words);
-    const spelled = foldedText(correctedQ);
+    const spelled = fold(correctedQ);
     const spelledWords = findWords(index, spelled);
     const similar = asTyped(index, spelledWords, spelled);
     if (similar.length > 0) return { data: soundsOf(similar), corrected_q: correctedQ };
 
-    const typedWords = wordsOf(typed);
-    const corrected = wordsOf(spelled).filter((word) => !typedWords.includes(word));
+    const corrected = wordsOf(spelled).filter((word) => !wordsOf(typed).includes(word));
     const { found, kept } = withMostWords(index, spelledWords, corrected);
     const isCorrected = kept.some(({ typed: word }) => corrected.includes(word));
     return { data: soundsOf(found), ...(isCorrected && { corrected_q: correctedQ }) };
   };
 }
-
-/** Returns a folded text with single spaces, as titles have it. */
-const foldedText = (text: string) => fold(text).trim().replace(/\s+/g, ' ');
 
 /** Returns a text, in which the most similar words replace the three longest ones that no sound has. */
 function correctedText({ vocabulary }: Index<Sound>, text: string, words: SearchedWord[]): string {

@@ -52,6 +52,9 @@ test('a sign-up adopts the guest, and sends what the guest has not sent', async 
   await expect.poll(() => typesOf(guest)).toEqual(['signedIn', 'adopted']);
   const savedLists = () => sql`select name from public.lists where user_id = ${user.id}`;
   await expect.poll(savedLists).toEqual([{ name: 'Night' }]); // without another call of the app
+  await expect
+    .poll(async () => (await lists.all()).map(({ name, version }) => [name, version]))
+    .toEqual([['Night', 1]]);
   await Promise.all([api.plays.flush(), api.progress.flush()]);
   expect(await historyOf(sql, user)).toEqual([{ sound_id: played, plays: 1 }]);
   expect(await sql`select position_sec from public.progress where user_id = ${user.id}`).toEqual([

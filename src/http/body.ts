@@ -21,8 +21,14 @@ function rejectOtherThanUtf8(_req: IncomingMessage, _res: ServerResponse, bytes:
   if (charset === 'utf-8' && !isUtf8(bytes)) throw new Error('The body is not valid UTF-8');
 }
 
+/** Parses any JSON, because `strict` would call null and other values invalid JSON. Schemas reject them. */
 const parseJson = (limit: string) =>
-  express.json({ limit, type: ['application/json', 'application/*+json'], verify: rejectOtherThanUtf8 });
+  express.json({
+    limit,
+    type: ['application/json', 'application/*+json'],
+    verify: rejectOtherThanUtf8,
+    strict: false,
+  });
 
 /** Passes on the error of a body that was parsed before. */
 const passBodyError: RequestHandler = (_req, { locals: { bodyError } }, next) => next(bodyError);

@@ -44,9 +44,13 @@ function rejectBrackets(query: object, { shape }: z.ZodObject) {
   }
 }
 
+/** Replaces zod's own words for an entry of a list that is no object. Schemas have messages for all other faults. */
+const error: z.core.$ZodErrorMap = ({ code, expected }) =>
+  code === 'invalid_type' && expected === 'object' ? 'must be an object' : undefined;
+
 /** Validates one part. @throws ApiError that names the first wrong field, if it is one of `fields`, but no value */
 function parse<S extends z.ZodType>(schema: S, input: unknown, fields: readonly string[]): z.output<S> {
-  const result = schema.safeParse(input);
+  const result = schema.safeParse(input, { error });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const isUnknown = issue?.code === 'unrecognized_keys';

@@ -30,6 +30,24 @@ test('a body that is not a JSON object gets 400 without the message of the parse
   }
 });
 
+test('a value in place of an object gets 400 with what is expected', async ({ api, app }) => {
+  const object = 'Send a JSON object with the header Content-Type: application/json.';
+  for (const text of ['null', '5', '"text"', '[]']) {
+    const { body } = await api.post('/auth/signin').type('json').send(text).expect(400);
+    expect([text, body.error.message]).toEqual([text, object]);
+  }
+  const item = { id: randomUUID(), name: 'Night', is_mix: true, version: 0, items: [null] };
+  for (const [path, sent, message] of [
+    ['/lists', { lists: ['x'] }, 'lists.0: must be an object.'],
+    ['/lists', { lists: [item] }, 'lists.0.items.0: must be an object.'],
+    ['/progress', { entries: [5] }, 'entries.0: must be an object.'],
+    ['/plays', { plays: [null] }, 'plays.0: must be an object.'],
+  ] as const) {
+    const { body } = await (path === '/plays' ? app.post(path) : app.put(path)).send(sent).expect(400);
+    expect(body.error.message).toBe(message);
+  }
+});
+
 test('text that is not UTF-8 gets 400 in a body and in a query', async ({ api, app }) => {
   const inLatin1 = Buffer.from('{"email":"a@example.com","password":"passw\xe9rt1"}', 'latin1');
   const send = api

@@ -1369,6 +1369,7 @@ begin
     select array_agg(normalize(left(tag, 101), nfc)) from jsonb_array_elements_text(tags) as tag
     where tag is not null
   );
+  -- As tags above: one character more than allowed, so that a cut text equals no stored one.
   asked.category := left(asked.category, 101);
   asked.search := nullif(left(asked.search, 100), '');
   asked.q := nullif(left(asked.q, 100), '');
@@ -1403,13 +1404,16 @@ begin
   return private.category_family(query.category, coalesce(query.include_children, false));
 end
 $$;
-comment on function private.slugs_of is 'Returns the slugs of the categories of a query.';
+comment on function private.slugs_of is
+  'Returns the slugs that the category of a query matches: of an unknown one its own, which no sound has. Null without '
+  'a category.';
 
 create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
 comment on column private.list_place.key is
-  'The value that the list is ordered by before created_at: list_rank without a sort, the folded title for title, the '
-  'number of plays for popular, and an empty text for newest. Null without a sort if no sound has this created_at.';
+  'The value that the list is ordered by before created_at, as text, because it depends on the sort: list_rank without '
+  'one, the folded title for title, the number of plays for popular ("0" without plays), and an empty text for newest. '
+  'Null without a sort if no sound has this created_at.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
 create function private.place_in_list(moment timestamptz) returns private.list_place
@@ -1491,29 +1495,23 @@ create function private.sorted_sounds(
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   conditions constant text := private.filter_conditions(query, 'sound.category = slug') || ' and ' || condition;
+  of_all constant text := 'select array(select id from public.sounds as sound where %1$s order by %2$s limit $3)';
+  of_categories constant text := $statement$
+    select array(
+      select id from unnest($2) as slug cross join lateral (
+        select id, list_rank, search_title, created_at from public.sounds as sound
+        where %1$s order by %2$s limit $3
+      ) as sound
+      order by %2$s limit $3
+    )$statement$;
   ids uuid[];
 begin
-  if query.category is null then
-    execute format(
-      'select array(select id from public.sounds as sound where %s order by %s limit $4)', conditions, ordering)
-      into ids using query, place.key, place.moment, max_rows;
-  else
-    execute format($statement$
-      select array(
-        select id from unnest($5) as slug cross join lateral (
-          select id, list_rank, search_title, created_at from public.sounds as sound
-          where %1$s order by %2$s limit $4
-        ) as sound
-        order by %2$s limit $4
-      )$statement$, conditions, ordering)
-      into ids using query, place.key, place.moment, max_rows, private.slugs_of(query);
-  end if;
+  execute format(case when query.category is null then of_all else of_categories end, conditions, ordering)
+    into ids using query, private.slugs_of(query), max_rows, place.key, place.moment;
   return ids;
 end
 $$;
-comment on function private.sorted_sounds is
-  'Returns the first sounds that pass the filters and a condition. Condition and order are SQL about "sound", in which '
-  '$2 is the key and $3 the moment of the place.';
+comment on function private.sorted_sounds is 'Returns the first sounds that pass the filters and a condition.';
 
 create function private.sounds_by_sort(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -1525,9 +1523,9 @@ declare
   end;
   after_place constant text := case
     when place.moment is null then 'true'
-    when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($2, $3)'
-    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($2::bigint, $3)'
-    else 'sound.created_at < $3'
+    when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($4, $5)'
+    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
+    else 'sound.created_at < $5'
   end;
 begin
   return private.sorted_sounds(query, after_place, place, ordering, max_rows);
@@ -1539,7 +1537,7 @@ returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   after_place constant text := case
     when place.moment is null then 'true'
-    else '(popular.plays, popular.created_at) < ($3::bigint, $4)'
+    else '(popular.plays, popular.created_at) < ($4::bigint, $5)'
   end;
   ids uuid[];
 begin
@@ -1547,9 +1545,9 @@ begin
     select array(
       select sound.id from private.popularity as popular join public.sounds as sound on sound.id = popular.sound_id
       where %s and %s
-      order by popular.plays desc, popular.created_at desc limit $5
+      order by popular.plays desc, popular.created_at desc limit $3
     )$statement$, private.filter_conditions(query, 'sound.category = any ($2)'), after_place)
-    into ids using query, private.slugs_of(query), place.key, place.moment, max_rows;
+    into ids using query, private.slugs_of(query), max_rows, place.key, place.moment;
   return ids;
 end
 $$;
@@ -1559,7 +1557,7 @@ returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   was_not_played constant text :=
     'not exists (select from private.popularity as popular where popular.sound_id = sound.id)';
-  after_place constant text := case when place.moment is null then 'true' else 'sound.created_at < $3' end;
+  after_place constant text := case when place.moment is null then 'true' else 'sound.created_at < $5' end;
 begin
   return private.sorted_sounds(
     query, was_not_played || ' and ' || after_place, place, 'sound.created_at desc', max_rows);
@@ -1569,9 +1567,10 @@ $$;
 create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
+  without_plays constant text := '0'; -- as private.cursor_at gives it
   ids uuid[] := '{}';
 begin
-  if place.key = '0' then
+  if place.key = without_plays then
     return private.unplayed_sounds(query, place, max_rows);
   end if;
   ids := private.played_sounds(query, place, max_rows);
@@ -1657,6 +1656,7 @@ declare
   ids uuid[];
   next_cursor json;
   corrected_q text;
+  data json[];
 begin
   if query.ids is not null then
     ids := private.active_sounds(query.ids);
@@ -1665,11 +1665,11 @@ begin
   else
     select page.ids, page.next_cursor into ids, next_cursor from private.sounds_in_order(query) as page;
   end if;
-  if corrected_q is not null then
-    return json_build_object(
-      'data', private.sounds_as_json(ids), 'next_cursor', next_cursor, 'corrected_q', corrected_q);
+  data := private.sounds_as_json(ids);
+  if corrected_q is not null then -- the field is absent from all other pages
+    return json_build_object('data', data, 'next_cursor', next_cursor, 'corrected_q', corrected_q);
   end if;
-  return json_build_object('data', private.sounds_as_json(ids), 'next_cursor', next_cursor);
+  return json_build_object('data', data, 'next_cursor', next_cursor);
 end
 $$;
 
@@ -2883,17 +2883,16 @@ declare
   added uuid[];
 begin
   execute format(
-    'select array(select id from public.sounds as sound where %s and id <> all ($3) order by %s limit $4)',
+    'select array(select id from public.sounds as sound where %s and id <> all ($8) order by %s limit $3)',
     conditions, ordering)
     into added
-    using query, private.slugs_of(query), page, query.limit - cardinality(page), matching, typed,
-      head.key::bigint, head.moment;
+    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, typed,
+      page;
   return page || added;
 end
 $$;
 comment on function private.add_sounds is
-  'Adds the next sounds to a page. Condition and order are SQL about "sound" with the parameters $5 to $8: the query '
-  'for words, the typed text, and list_rank and created_at of the last sound in the head of the list.';
+  'Adds the next sounds to a page that meet a condition, in an order.';
 
 create function private.add_matching(
   page uuid[], query private.sound_query, matching tsquery, head private.list_place
@@ -2901,12 +2900,12 @@ create function private.add_matching(
 begin
   if head.moment is not null and cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
-      'search_vector @@ $5 and (list_rank, created_at) >= ($7, $8)', 'list_rank desc, created_at desc',
+      'search_vector @@ $6 and (list_rank, created_at) >= ($4::bigint, $5)', 'list_rank desc, created_at desc',
       matching, null, head);
   end if;
   if cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
-      'search_vector @@ $5', 'list_rank + 0 desc, created_at desc', matching, null, null);
+      'search_vector @@ $6', 'list_rank + 0 desc, created_at desc', matching, null, null);
   end if;
   return page;
 end
@@ -2922,7 +2921,7 @@ begin
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_vector @@ $5 and search_title >= $6 and search_title < private.end_of_range($6)',
+    'search_vector @@ $6 and search_title >= $7 and search_title < private.end_of_range($7)',
     'search_title, list_rank desc, created_at desc', matching, typed, null);
 end
 $$;
@@ -2936,7 +2935,7 @@ begin
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_title like private.like_pattern($6)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+    'search_title like private.like_pattern($7)', 'list_rank + 0 desc, created_at desc', null, typed, null);
 end
 $$;
 comment on function private.add_titles_containing is
@@ -3012,7 +3011,7 @@ declare
 begin
   if head.moment is null and not is_one_common_word then
     wide_query.limit := max_sorted + 1;
-    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $5', in_any_order, widest, null, null);
+    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
       return private.rank_sounds(candidates, tiers, typed, query.limit);
     end if;

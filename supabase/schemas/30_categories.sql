@@ -101,7 +101,8 @@ create function public.list_categories() returns json
 language sql stable set search_path = '' as $$ select private.list_categories() $$;
 comment on function public.list_categories is 'Returns the tree of active categories in display order.';
 
--- Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible.
+-- Returns the slugs that a filter by one category matches, including inactive ones, whose sounds stay visible. Of an
+-- unknown category it returns the slug itself, which no sound has.
 create function private.category_family(category_slug text, include_children boolean) returns text[]
 language plpgsql stable set search_path = '' as $$
 declare

@@ -1,4 +1,8 @@
 -- Orders, filters and cursors of GET /sounds. Its search is in 53_search.sql.
+--
+-- Statements are made of SQL about "sound", and all have the same parameters: $1 query, $2 slugs of its categories,
+-- $3 number of rows, $4 key and $5 moment of a place in the list. Those of the search also have $6 query for words,
+-- $7 typed text, $8 ids that the page has already.
 
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[],
@@ -23,6 +27,7 @@ begin
     select array_agg(normalize(left(tag, 101), nfc)) from jsonb_array_elements_text(tags) as tag
     where tag is not null
   );
+  -- As tags above: one character more than allowed, so that a cut text equals no stored one.
   asked.category := left(asked.category, 101);
   asked.search := nullif(left(asked.search, 100), '');
   asked.q := nullif(left(asked.q, 100), '');
@@ -58,13 +63,16 @@ begin
   return private.category_family(query.category, coalesce(query.include_children, false));
 end
 $$;
-comment on function private.slugs_of is 'Returns the slugs of the categories of a query.';
+comment on function private.slugs_of is
+  'Returns the slugs that the category of a query matches: of an unknown one its own, which no sound has. Null without '
+  'a category.';
 
 create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
 comment on column private.list_place.key is
-  'The value that the list is ordered by before created_at: list_rank without a sort, the folded title for title, the '
-  'number of plays for popular, and an empty text for newest. Null without a sort if no sound has this created_at.';
+  'The value that the list is ordered by before created_at, as text, because it depends on the sort: list_rank without '
+  'one, the folded title for title, the number of plays for popular ("0" without plays), and an empty text for newest. '
+  'Null without a sort if no sound has this created_at.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
 -- Also finds deleted sounds. The key is null if no sound had this time. Clients may cut the fraction of a cursor, so a
@@ -90,7 +98,7 @@ end
 $$;
 comment on function private.place_in_list is 'Returns the place of the sound whose created_at is the cursor.';
 
--- Rejects cursors of other orders.
+-- Rejects the cursor of another sort. The gateway has rejected a time with a sort, and other cursors without one.
 create function private.place_in_order(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -144,35 +152,30 @@ end
 $$;
 comment on function private.cursor_at is 'Returns the cursor of the page that begins after a sound.';
 
--- Statements with a category read one index range for each slug, and merge them.
+-- Statements with a category read one index range for each slug, and merge them. The merged rows are named "sound",
+-- too, so that the same order applies to them.
 create function private.sorted_sounds(
   query private.sound_query, condition text, place private.list_place, ordering text, max_rows integer
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   conditions constant text := private.filter_conditions(query, 'sound.category = slug') || ' and ' || condition;
+  of_all constant text := 'select array(select id from public.sounds as sound where %1$s order by %2$s limit $3)';
+  of_categories constant text := $statement$
+    select array(
+      select id from unnest($2) as slug cross join lateral (
+        select id, list_rank, search_title, created_at from public.sounds as sound
+        where %1$s order by %2$s limit $3
+      ) as sound
+      order by %2$s limit $3
+    )$statement$;
   ids uuid[];
 begin
-  if query.category is null then
-    execute format(
-      'select array(select id from public.sounds as sound where %s order by %s limit $4)', conditions, ordering)
-      into ids using query, place.key, place.moment, max_rows;
-  else
-    execute format($statement$
-      select array(
-        select id from unnest($5) as slug cross join lateral (
-          select id, list_rank, search_title, created_at from public.sounds as sound
-          where %1$s order by %2$s limit $4
-        ) as sound
-        order by %2$s limit $4
-      )$statement$, conditions, ordering)
-      into ids using query, place.key, place.moment, max_rows, private.slugs_of(query);
-  end if;
+  execute format(case when query.category is null then of_all else of_categories end, conditions, ordering)
+    into ids using query, private.slugs_of(query), max_rows, place.key, place.moment;
   return ids;
 end
 $$;
-comment on function private.sorted_sounds is
-  'Returns the first sounds that pass the filters and a condition. Condition and order are SQL about "sound", in which '
-  '$2 is the key and $3 the moment of the place.';
+comment on function private.sorted_sounds is 'Returns the first sounds that pass the filters and a condition.';
 
 create function private.sounds_by_sort(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -184,9 +187,9 @@ declare
   end;
   after_place constant text := case
     when place.moment is null then 'true'
-    when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($2, $3)'
-    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($2::bigint, $3)'
-    else 'sound.created_at < $3'
+    when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($4, $5)'
+    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
+    else 'sound.created_at < $5'
   end;
 begin
   return private.sorted_sounds(query, after_place, place, ordering, max_rows);
@@ -198,7 +201,7 @@ returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   after_place constant text := case
     when place.moment is null then 'true'
-    else '(popular.plays, popular.created_at) < ($3::bigint, $4)'
+    else '(popular.plays, popular.created_at) < ($4::bigint, $5)'
   end;
   ids uuid[];
 begin
@@ -206,9 +209,9 @@ begin
     select array(
       select sound.id from private.popularity as popular join public.sounds as sound on sound.id = popular.sound_id
       where %s and %s
-      order by popular.plays desc, popular.created_at desc limit $5
+      order by popular.plays desc, popular.created_at desc limit $3
     )$statement$, private.filter_conditions(query, 'sound.category = any ($2)'), after_place)
-    into ids using query, private.slugs_of(query), place.key, place.moment, max_rows;
+    into ids using query, private.slugs_of(query), max_rows, place.key, place.moment;
   return ids;
 end
 $$;
@@ -218,20 +221,21 @@ returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   was_not_played constant text :=
     'not exists (select from private.popularity as popular where popular.sound_id = sound.id)';
-  after_place constant text := case when place.moment is null then 'true' else 'sound.created_at < $3' end;
+  after_place constant text := case when place.moment is null then 'true' else 'sound.created_at < $5' end;
 begin
   return private.sorted_sounds(
     query, was_not_played || ' and ' || after_place, place, 'sound.created_at desc', max_rows);
 end
 $$;
 
--- Lists sounds with plays, then those without, newest first. The key of a place is 0 for a sound without plays.
+-- Lists sounds with plays, then those without, newest first.
 create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
+  without_plays constant text := '0'; -- as private.cursor_at gives it
   ids uuid[] := '{}';
 begin
-  if place.key = '0' then
+  if place.key = without_plays then
     return private.unplayed_sounds(query, place, max_rows);
   end if;
   ids := private.played_sounds(query, place, max_rows);

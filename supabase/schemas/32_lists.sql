@@ -60,6 +60,7 @@ declare
   ids uuid[];
   next_cursor json;
   corrected_q text;
+  data json[];
 begin
   if query.ids is not null then
     ids := private.active_sounds(query.ids);
@@ -68,11 +69,11 @@ begin
   else
     select page.ids, page.next_cursor into ids, next_cursor from private.sounds_in_order(query) as page;
   end if;
-  if corrected_q is not null then
-    return json_build_object(
-      'data', private.sounds_as_json(ids), 'next_cursor', next_cursor, 'corrected_q', corrected_q);
+  data := private.sounds_as_json(ids);
+  if corrected_q is not null then -- the field is absent from all other pages
+    return json_build_object('data', data, 'next_cursor', next_cursor, 'corrected_q', corrected_q);
   end if;
-  return json_build_object('data', private.sounds_as_json(ids), 'next_cursor', next_cursor);
+  return json_build_object('data', data, 'next_cursor', next_cursor);
 end
 $$;
 

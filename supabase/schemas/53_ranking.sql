@@ -107,9 +107,8 @@ comment on function private.search_tiers is
   'Returns the steps of the order, best first. The query of the last one finds all sounds.';
 
 -- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
--- sequential scans for the reason given at private.any_has. Parameters of the statement:
--- $1 query, $2 slugs of its categories, $3 ids of the page, $4 number of sounds to add, $5 query for words, $6 typed
--- text, $7 and $8 list_rank and created_at of the last sound in the head of the list.
+-- sequential scans for the reason given at private.any_has. 32_list_order.sql lists the parameters of statements; here
+-- the place is that of the last sound in the head of the list.
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
   head private.list_place
@@ -119,17 +118,16 @@ declare
   added uuid[];
 begin
   execute format(
-    'select array(select id from public.sounds as sound where %s and id <> all ($3) order by %s limit $4)',
+    'select array(select id from public.sounds as sound where %s and id <> all ($8) order by %s limit $3)',
     conditions, ordering)
     into added
-    using query, private.slugs_of(query), page, query.limit - cardinality(page), matching, typed,
-      head.key::bigint, head.moment;
+    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, typed,
+      page;
   return page || added;
 end
 $$;
 comment on function private.add_sounds is
-  'Adds the next sounds to a page. Condition and order are SQL about "sound" with the parameters $5 to $8: the query '
-  'for words, the typed text, and list_rank and created_at of the last sound in the head of the list.';
+  'Adds the next sounds to a page that meet a condition, in an order.';
 
 -- Sorts by list_rank + 0, which no index has, because the planner may otherwise read the whole list in the order of an
 -- index to find words that rarely occur together.
@@ -139,12 +137,12 @@ create function private.add_matching(
 begin
   if head.moment is not null and cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
-      'search_vector @@ $5 and (list_rank, created_at) >= ($7, $8)', 'list_rank desc, created_at desc',
+      'search_vector @@ $6 and (list_rank, created_at) >= ($4::bigint, $5)', 'list_rank desc, created_at desc',
       matching, null, head);
   end if;
   if cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
-      'search_vector @@ $5', 'list_rank + 0 desc, created_at desc', matching, null, null);
+      'search_vector @@ $6', 'list_rank + 0 desc, created_at desc', matching, null, null);
   end if;
   return page;
 end
@@ -161,7 +159,7 @@ begin
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_vector @@ $5 and search_title >= $6 and search_title < private.end_of_range($6)',
+    'search_vector @@ $6 and search_title >= $7 and search_title < private.end_of_range($7)',
     'search_title, list_rank desc, created_at desc', matching, typed, null);
 end
 $$;
@@ -175,7 +173,7 @@ begin
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_title like private.like_pattern($6)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+    'search_title like private.like_pattern($7)', 'list_rank + 0 desc, created_at desc', null, typed, null);
 end
 $$;
 comment on function private.add_titles_containing is
@@ -254,7 +252,7 @@ declare
 begin
   if head.moment is null and not is_one_common_word then
     wide_query.limit := max_sorted + 1;
-    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $5', in_any_order, widest, null, null);
+    candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
       return private.rank_sounds(candidates, tiers, typed, query.limit);
     end if;

@@ -36,7 +36,7 @@ interface Call<P, Q, H, B, G extends Guard> {
   ip: string;
   /** 429 to throw if an attempt fails. Set if a limit is exceeded, but the account trusts the client. */
   refusal: ApiError | undefined;
-  /** Aborts when the client disconnects. */
+  /** Aborts when the client disconnects, and after the response. */
   gone: AbortSignal;
   log: Logger;
 }

@@ -67,7 +67,10 @@ export function tokenRejected(message: string, options: { cause?: unknown; reaso
   return new ApiError('unauthorized', message, { ...options, headers });
 }
 
-/** Returns the 401 for an API key whose scope does not include the request (RFC 6750 section 3.1). */
+/**
+ * Returns the error for an API key whose scope does not include the request. The error code is that of RFC 6750 section
+ * 3.1, but the status is 401 instead of 403, because the contract of the service has no 403.
+ */
 export function beyondScope(scope: string, needed: string, cause: unknown) {
   const headers = { 'WWW-Authenticate': 'Bearer realm="sounds", error="insufficient_scope"' };
   const message = `This API key has the scope "${scope}". The request takes a key with the scope "${needed}".`;

@@ -43,7 +43,7 @@ async function sendData(json: Readable, res: Response) {
   clearInterval(pace);
 }
 
-/** Returns a signal that aborts when the client disconnects before it has the response. */
+/** Returns a signal that aborts when the response closes: the client has disconnected, or has the whole response. */
 function goneSignal(res: Response): AbortSignal {
   const controller = new AbortController();
   if (res.closed) controller.abort();

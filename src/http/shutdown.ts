@@ -88,11 +88,12 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
 
     log.info({ phase: 'answer' }, `${inFlight()} requests are in flight; no new connections are accepted`);
     const closed = new Promise((resolve) => server.once('close', resolve));
-    server.closeIdleConnections = () => {}; // otherwise close() would lose requests that are on their way
+    // close() ends the connections without a request that Node has read, although bytes of one may be on their way.
+    server.closeIdleConnections = () => {};
     server.close();
     const seen = new Map<Socket, number>();
     const timer = setInterval(() => endIdle(open, seen), idleAfterDrainMs);
-    endIdle(open, seen);
+    endIdle(open, seen); // ends none yet: only notes the bytes that each connection has read
     await Promise.race([closed, sleep(timeLeftMs())]);
     clearInterval(timer);
     const cut = inFlight();

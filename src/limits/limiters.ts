@@ -51,10 +51,12 @@ async function rejectUnlessTrusted(
 /** Creates the counters of a limit: in this process, and in Redis, which is skipped while it fails. */
 function createCounters(name: string, row: Limit, { redis, activeKeys }: Parts) {
   const isExempt = (res: Response) => row.appliesTo?.(res, activeKeys) === false;
+  // Name of the count on the request. The assertion is the only such name that http/locals.ts declares.
   const info = `${name}Limit` as 'requestsLimit';
   const counters = [{ info, store: memoryStore(), skip: (_req: Request, res: Response) => isExempt(res) }];
   if (redis !== null) {
     const skip = (_req: Request, res: Response) => redis.problem() !== null || isExempt(res);
+    // Attempts that do not count are subtracted from each store, so they need both counts. Headers need the shared one.
     const sharedInfo = row.counts ? (`${name}SharedLimit` as typeof info) : info;
     counters.push({ info: sharedInfo, store: redisStore(name, row.windowMs, redis), skip });
   }

@@ -12,10 +12,6 @@ function problemOf(value: string): string | undefined {
   if (ref) return `must be the address of the data API: https://${ref.toLowerCase()}.supabase.co`;
   const url = URL.parse(value);
   if (!url) return 'must be an address such as https://abcd.supabase.co';
-  if (url.hostname.endsWith('.pooler.supabase.com')) {
-    const owner = /^\w+\.([a-z0-9]+)$/.exec(url.username)?.[1] ?? '<ref>';
-    return `must be the address of the data API, not of the pooler: https://${owner}.supabase.co`;
-  }
   if (url.username || url.password) return 'must not contain a user or a password';
   if (/[?#]/.test(value)) return 'must not contain a query or a fragment';
   const isHosted = /(^|\.)supabase\.(co|com|io)$/.test(url.hostname);

@@ -76,6 +76,8 @@ const mails = {
   counts: ({ statusCode, locals }: Response) => statusCode === 200 && !('access_token' in (locals.payload?.data ?? {})),
 } as const;
 
+const recoveryMails = { ...mails, what: 'mails for a recovery' };
+
 const triesTrusted = { triesTrusted: true } as const;
 
 /**
@@ -125,8 +127,8 @@ export function limits(rates: Config['rateLimits']) {
     mailsPerNetwork: { ...mails, limit: 2, ...perAccountAndNetwork },
     mailsToAddress: { ...mails, limit: 5, ...perAccount },
     // Count separately, so that mails after sign-ups with an address do not stop its owner from recovering the account.
-    recoveryMailsPerNetwork: { ...mails, limit: 2, ...perAccountAndNetwork, ...triesTrusted },
-    recoveryMailsToAddress: { ...mails, limit: 5, ...perAccount, ...triesTrusted },
+    recoveryMailsPerNetwork: { ...recoveryMails, limit: 2, ...perAccountAndNetwork, ...triesTrusted },
+    recoveryMailsToAddress: { ...recoveryMails, limit: 5, ...perAccount, ...triesTrusted },
     mailsSentAnyway: { ...triedAnyway, reason: 'limit_mails', limit: 3 },
     exports: { reason: 'limit_exports', what: 'exports', ...status(200), limit: 5, ...hour, ...perUser },
   } satisfies Record<string, Limit>;

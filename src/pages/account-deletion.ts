@@ -17,7 +17,7 @@ const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => enti
  */
 export function accountDeletionRouter({ config }: Context): Router {
   const file = readFileSync(`${import.meta.dirname}/account-deletion.html`, 'utf8');
-  const html = file.replaceAll('{app}', escapeHtml(config.appName ?? 'this app'));
+  const html = file.replaceAll('{app}', () => escapeHtml(config.appName ?? 'this app')); // a name may contain "$&"
   const answer = createSharedAnswer(Buffer.from(html), 'html');
   const router = Router({ caseSensitive: true, strict: true });
   router.use(path, inlinePageHeaders(html));

@@ -66,7 +66,7 @@ test('descriptions name the default limits with their windows', () => {
     '100 wrong passwords in 10 minutes for one client, or 10 wrong passwords a minute for one account and client',
   );
   expect(limitsOf('/auth/recover')).toContain(
-    '2 mails an hour for one account and network, or 5 mails an hour for one account',
+    '2 mails for a recovery an hour for one account and network, or 5 mails for a recovery an hour for one account',
   );
 });
 

@@ -36,10 +36,10 @@ describe('GET /account-deletion', () => {
   });
 
   test('names the app, whatever characters its name has', async () => {
-    const gateway = await startGateway({ APP_NAME: 'Rain & <b>Sleep</b>' });
+    const gateway = await startGateway({ APP_NAME: 'Rain & <b>Sleep</b> $& $$' });
     onTestFinished(gateway.close);
     const html = await (await fetch(urlOf(gateway))).text();
-    expect(html).toContain('<h1>Delete your account of Rain &amp; &lt;b&gt;Sleep&lt;/b&gt;</h1>');
+    expect(html).toContain('<h1>Delete your account of Rain &amp; &lt;b&gt;Sleep&lt;/b&gt; $&amp; $$</h1>');
   });
 
   test.skipIf(!mailUrl)(`deletes the account after the right code [${noMail}]`, async ({ gateway, api }) => {

@@ -63,7 +63,7 @@ function limitsSection(): string {
   const introduction = `## Limits
 
 Beyond a limit the response is 429, with the time to wait in \`Retry-After\`. The operator can set other numbers for
-requests and sign-ups. Supabase Auth has limits of its own behind these.`;
+requests, sign-ups and new guests. Supabase Auth has limits of its own behind these.`;
   return [introduction, ['| At most | Reason |', '| --- | --- |', ...requestRows(), ...rows].join('\n')].join('\n\n');
 }
 

@@ -7,6 +7,7 @@ export interface Day {
   plays: number;
   listeners: number;
   sign_ups: number;
+  guests: number;
   active: number;
   deleted: number;
 }
@@ -39,7 +40,8 @@ export async function readFigures(databaseUrl: string, days: number): Promise<Fi
       transaction<Day[]>`
         select
           series.day::date::text as day, coalesce(plays, 0) as plays, coalesce(listeners, 0) as listeners,
-          coalesce(sign_ups, 0) as sign_ups, coalesce(active, 0) as active, coalesce(deleted, 0) as deleted
+          coalesce(sign_ups, 0) as sign_ups, coalesce(guests, 0) as guests, coalesce(active, 0) as active,
+          coalesce(deleted, 0) as deleted
         from generate_series((${first})::timestamp, now() at time zone 'UTC', interval '1 day') as series (day)
           left join (select day, sum(plays)::bigint as plays from admin.plays_by_day group by day) as played using (day)
           left join admin.listeners_by_day using (day)

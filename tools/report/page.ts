@@ -3,7 +3,7 @@ import type { ChartConfiguration } from 'chart.js';
 import type { Day, Figures } from './figures.ts';
 
 /** Colors with enough contrast on light and dark backgrounds. */
-const colors = { plays: '#3987d4', listeners: '#2f9e77', accounts: '#a66fd0', deleted: '#d9694a' };
+const colors = { plays: '#3987d4', listeners: '#2f9e77', accounts: '#a66fd0', guests: '#c9a227', deleted: '#d9694a' };
 
 interface Column {
   name: string;
@@ -77,8 +77,9 @@ const sections = (figures: Figures): Section[] => [
     { name: 'Listeners', color: colors.listeners, of: ({ listeners }) => listeners },
     { name: 'Active accounts', color: colors.accounts, of: ({ active }) => active },
   ]),
-  byDay('Sign-ups', 'New accounts, and accounts that were deleted.', 'bar', figures.days, [
+  byDay('Sign-ups', 'New accounts, new guests, and accounts that were deleted.', 'bar', figures.days, [
     { name: 'Sign-ups', color: colors.accounts, of: ({ sign_ups }) => sign_ups },
+    { name: 'New guests', color: colors.guests, of: ({ guests }) => guests },
     { name: 'Deleted', color: colors.deleted, of: ({ deleted }) => deleted },
   ]),
   topSounds(figures),
@@ -143,6 +144,7 @@ export function reportPage(figures: Figures, madeAt: Date): string {
     ['Plays', total(({ plays }) => plays)],
     ['Listeners on an average day', rounded(total(({ listeners }) => listeners) / days.length)],
     ['Sign-ups', total(({ sign_ups }) => sign_ups)],
+    ['New guests', total(({ guests }) => guests)],
     ['Deleted accounts', total(({ deleted }) => deleted)],
   ];
   const all = sections(figures);

@@ -45,7 +45,10 @@ test('npm run report draws its charts on every screen, without a network', { tag
       select id, (now() at time zone 'UTC')::date - n, 1000 + n from public.sounds, generate_series(0, 2) as n;
     insert into auth.users (id, email, created_at) values (gen_random_uuid(), 'a@example.com', now());
     insert into public.history (user_id, sound_id, plays, last_played_at)
-      select u.id, s.id, 2001, now() from auth.users as u, public.sounds as s`);
+      select u.id, s.id, 2001, now() from auth.users as u, public.sounds as s;
+    insert into private.guests_allowed default values;
+    insert into auth.users (id, is_anonymous, created_at)
+      select gen_random_uuid(), true, now() from generate_series(1, 3)`);
   await sql.end();
   await write();
   const url = pathToFileURL(out).href;
@@ -61,16 +64,21 @@ test('npm run report draws its charts on every screen, without a network', { tag
       expect(drawn).toEqual([true, true, true, true]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(color);
-      const rows = (section: 'first' | 'last') => page.locator('section')[section]().locator('tbody tr');
-      expect(await rows('first').count()).toBe(2);
-      expect(await rows('last').allTextContents()).toEqual([`${title}122,001`]);
+      const rows = (section: string) =>
+        page
+          .locator('section')
+          .filter({ has: page.getByRole('heading', { name: section }) })
+          .locator('tbody tr');
+      expect(await rows('Plays').count()).toBe(2);
+      expect(await rows('Sign-ups').first().textContent()).toMatch(/^\d{4}-\d\d-\d\d130$/); // one, three guests, none
+      expect(await rows('Top sounds').allTextContents()).toEqual([`${title}122,001`]);
       expect(complaints).toEqual([]);
       expect(requests.map(({ href }) => href)).toEqual([url]);
     });
 });
 
 test('npm run report shows averages below 10 with two digits instead of 0', () => {
-  const none = { day: '2026-06-01', plays: 0, listeners: 0, sign_ups: 0, active: 0, deleted: 0 };
+  const none = { day: '2026-06-01', plays: 0, listeners: 0, sign_ups: 0, guests: 0, active: 0, deleted: 0 };
   const averages = [1, 14, 45, 3000, 60_000].map((listeners) => {
     const days = [{ ...none, listeners }, ...Array.from({ length: 29 }, () => none)];
     const page = reportPage({ days, topSounds: [] }, new Date());

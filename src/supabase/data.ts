@@ -153,6 +153,29 @@ async function expectBeginning(name: JsonFunction, body: Readable): Promise<Read
   throw new Error(`PostgREST answered no value to ${name}`);
 }
 
+/** Creates the call that returns a value by supabase-js, or null if `mayBeNull` and the function finds nothing. */
+function createValueReader({ service }: Pick<Clients, 'service'>) {
+  function query<Name extends ValueFunction>(client: Client, ...[caller, name, args = {}]: Call<Name>) {
+    // as_api_key verifies the key and runs the function as its owner in one call.
+    if (caller?.via === 'api_key')
+      return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
+    const call = client.rpc(name, args);
+    return caller === null || client === service ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
+  }
+
+  return async <Name extends ValueFunction>(client: Client, mayBeNull: boolean, call: Call<Name>) => {
+    const name = call[1];
+    // Disables the retries of supabase-js after 1, 2 and 4 s, because they would miss the deadline.
+    const answer = await query(client, ...call)
+      .retry(false)
+      .throwOnError();
+    const { data, status }: { data: unknown; status: number } = answer;
+    // A 404 without a body arrives as 204, because postgrest-js changes it.
+    if (isResultOf(name, data) || (mayBeNull && data === null && status === 200)) return data as Result<Name>;
+    throw new Error(`PostgREST answered ${status} and no value to ${name}`);
+  };
+}
+
 /** Tells whether as_api_key accepted the key of a call with this error, because its scope or function failed it. */
 const acceptedKey = ({ status, reason }: ApiError) => status < 500 && (status !== 401 || reason === 'key_scope');
 
@@ -164,14 +187,7 @@ interface ActiveKeys {
 /** Creates the calls of the project's SQL functions: values by supabase-js, lists and the export as bytes. */
 export function createData({ user, service }: Clients, bytes: DataBytes, activeKeys: ActiveKeys): Data {
   const inTurn = oneAtATime();
-
-  function query<Name extends ValueFunction>(client: Client, ...[caller, name, args = {}]: Call<Name>) {
-    // as_api_key verifies the key and runs the function as its owner in one call.
-    if (caller?.via === 'api_key')
-      return service.rpc('as_api_key', { key_hash: caller.keyHash, operation: name, arguments: args });
-    const call = client.rpc(name, args);
-    return caller === null || client === service ? call : call.setHeader('Authorization', `Bearer ${caller.token}`);
-  }
+  const readValue = createValueReader({ service });
 
   /** Makes a call. Records its API key as active if the database accepted it. */
   async function run<T>(
@@ -190,18 +206,6 @@ export function createData({ user, service }: Clients, bytes: DataBytes, activeK
       if (acceptedKey(error)) noteKey();
       throw error;
     }
-  }
-
-  async function readValue<Name extends ValueFunction>(client: Client, mayBeNull: boolean, call: Call<Name>) {
-    const name = call[1];
-    // Disables the retries of supabase-js after 1, 2 and 4 s, because they would miss the deadline.
-    const answer = await query(client, ...call)
-      .retry(false)
-      .throwOnError();
-    const { data, status }: { data: unknown; status: number } = answer;
-    // A 404 without a body arrives as 204, because postgrest-js changes it.
-    if (isResultOf(name, data) || (mayBeNull && data === null && status === 200)) return data as Result<Name>;
-    throw new Error(`PostgREST answered ${status} and no value to ${name}`);
   }
 
   function callsWith(client: Client): DataCalls {

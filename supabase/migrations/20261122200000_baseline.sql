@@ -2043,6 +2043,19 @@ begin
 end
 $$;
 
+create function private.time_of_report(moment timestamptz) returns timestamptz
+language plpgsql stable set search_path = '' as $$
+begin
+  if moment <= now() + interval '5 minutes' then
+    return date_trunc('milliseconds', least(moment, now()));
+  end if;
+  return 'infinity';
+end
+$$;
+comment on function private.time_of_report is
+  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes '
+  'ahead; infinity if it is missing or in the future. Rounds down, because a stored time must not be ahead.';
+
 create function private.is_playable(sound uuid, player uuid, moment timestamptz) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -2191,19 +2204,6 @@ grant execute on function private.count_play, public.count_play to service_role;
 
 -- supabase/schemas/50_plays_sent_later.sql
 
-create function private.time_of_report(moment timestamptz) returns timestamptz
-language plpgsql stable set search_path = '' as $$
-begin
-  if moment <= now() + interval '5 minutes' then
-    return date_trunc('milliseconds', least(moment, now()));
-  end if;
-  return 'infinity';
-end
-$$;
-comment on function private.time_of_report is
-  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes '
-  'ahead; infinity if it is missing or in the future. Rounds down, because a stored time must not be ahead.';
-
 create type private.sent_play as (place integer, key text, sound_id uuid, moment timestamptz);
 comment on type private.sent_play is 'A play of POST /plays, with its place in the request.';
 
@@ -2253,7 +2253,8 @@ begin
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted.';
+  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted, which is '
+  'possible around midnight: requests of two days lock two rows of listening_days.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
@@ -3772,7 +3773,7 @@ begin
     and (sent.version is distinct from 0
       or exists (select from private.removed_lists where user_id = auth.uid() and id = sent.id))
   then
-    return 'deleted';
+    return 'deleted'; -- an edit of a list that another device removed
   elsif (list.name, list.is_mix, list.items)
     = (present.name, present.is_mix, private.existing_items(present.items))
   then
@@ -3806,6 +3807,7 @@ begin
   end if;
   delete from public.lists where user_id = auth.uid() and id = sent.id;
   perform private.remember_removal(sent.id);
+  -- To remove a list that is gone already is no change, but is remembered.
   return case when present.id is null then 'deleted' else 'saved' end;
 end
 $$;
@@ -4510,7 +4512,8 @@ comment on column private.api_keys.owner_id is 'Customer on whose behalf the key
 comment on column private.api_keys.key_hash is 'SHA-256 hash of the key. The key itself is not stored.';
 comment on column private.api_keys.key_prefix is 'First 16 characters of the key, to identify it.';
 comment on column private.api_keys.scope is
-  'What the key may do: all, read (nothing is written) or catalogue (only what all users read alike).';
+  'What the key may do: all, read (nothing is written) or catalogue (only reads of the catalogue, as its owner sees '
+  'it: premium unlocks sounds).';
 comment on column private.api_keys.expires_at is 'Time at which the key expires. Null if it does not expire.';
 comment on column private.api_keys.revoked_at is 'Time of revocation. Set it to now() to revoke the key for good.';
 

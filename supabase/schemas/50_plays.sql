@@ -1,4 +1,5 @@
--- Counts each play once, for the sound, for its day and in the history of its user, in one transaction. Locks rows in
+-- Counts each play once, for the sound, for its day and in the history of its user, in one transaction. This file has
+-- the play of a request, 50_plays_sent_later.sql those that apps send later, with the same tables. Both lock rows in
 -- one order, so that plays never deadlock: the user's day, receipts, listeners, then for each sound history and counts;
 -- each sorted by key. The deletion of a sound locks history before counts, too.
 
@@ -54,6 +55,19 @@ begin
 end
 $$;
 
+create function private.time_of_report(moment timestamptz) returns timestamptz
+language plpgsql stable set search_path = '' as $$
+begin
+  if moment <= now() + interval '5 minutes' then
+    return date_trunc('milliseconds', least(moment, now()));
+  end if;
+  return 'infinity';
+end
+$$;
+comment on function private.time_of_report is
+  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes '
+  'ahead; infinity if it is missing or in the future. Rounds down, because a stored time must not be ahead.';
+
 create function private.is_playable(sound uuid, player uuid, moment timestamptz) returns boolean
 language plpgsql stable set search_path = '' as $$
 begin
@@ -86,7 +100,9 @@ end
 $$;
 comment on function private.has_receipt is 'Returns whether a play with this key has a receipt of the last 31 days.';
 
--- A play beyond the daily limit of receipts counts as new, but gets no receipt.
+-- A play beyond the daily limit of receipts counts, but gets no receipt, so its repetition counts again. In a batch it
+-- is "over_limit" instead: the response to a batch has a status for each play, that to a single play has none. An
+-- upsert locks also a row that its condition skips, so that the receipts of a day change one after the other.
 create function private.remember_play(player uuid, idempotency_key text, sound uuid, by_key boolean) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -1,19 +1,6 @@
 -- Counts the plays of POST /plays, which apps may have kept while they had no network. A batch locks and writes each
 -- table once.
 
-create function private.time_of_report(moment timestamptz) returns timestamptz
-language plpgsql stable set search_path = '' as $$
-begin
-  if moment <= now() + interval '5 minutes' then
-    return date_trunc('milliseconds', least(moment, now()));
-  end if;
-  return 'infinity';
-end
-$$;
-comment on function private.time_of_report is
-  'Returns the time of a play or a position: at most now, because the clock of a phone may be up to five minutes '
-  'ahead; infinity if it is missing or in the future. Rounds down, because a stored time must not be ahead.';
-
 create type private.sent_play as (place integer, key text, sound_id uuid, moment timestamptz);
 comment on type private.sent_play is 'A play of POST /plays, with its place in the request.';
 
@@ -64,7 +51,8 @@ begin
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted.';
+  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted, which is '
+  'possible around midnight: requests of two days lock two rows of listening_days.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$

@@ -212,7 +212,7 @@ begin
     and (sent.version is distinct from 0
       or exists (select from private.removed_lists where user_id = auth.uid() and id = sent.id))
   then
-    return 'deleted';
+    return 'deleted'; -- an edit of a list that another device removed
   elsif (list.name, list.is_mix, list.items)
     = (present.name, present.is_mix, private.existing_items(present.items))
   then
@@ -248,6 +248,7 @@ begin
   end if;
   delete from public.lists where user_id = auth.uid() and id = sent.id;
   perform private.remember_removal(sent.id);
+  -- To remove a list that is gone already is no change, but is remembered.
   return case when present.id is null then 'deleted' else 'saved' end;
 end
 $$;

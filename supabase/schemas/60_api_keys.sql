@@ -19,7 +19,8 @@ comment on column private.api_keys.owner_id is 'Customer on whose behalf the key
 comment on column private.api_keys.key_hash is 'SHA-256 hash of the key. The key itself is not stored.';
 comment on column private.api_keys.key_prefix is 'First 16 characters of the key, to identify it.';
 comment on column private.api_keys.scope is
-  'What the key may do: all, read (nothing is written) or catalogue (only what all users read alike).';
+  'What the key may do: all, read (nothing is written) or catalogue (only reads of the catalogue, as its owner sees '
+  'it: premium unlocks sounds).';
 comment on column private.api_keys.expires_at is 'Time at which the key expires. Null if it does not expire.';
 comment on column private.api_keys.revoked_at is 'Time of revocation. Set it to now() to revoke the key for good.';
 
@@ -127,6 +128,8 @@ $$;
 comment on function private.live_key is
   'Returns owner and scope of an active key, or nulls, and stores that it is used. A rejected call rolls that back.';
 
+-- A stable function that is added later needs "read", so that it is not opened to keys for the catalogue. The test of
+-- scopes lists all functions.
 create function private.needed_scope(operation text) returns text language sql stable set search_path = '' as $$
   select case
     when provolatile = 'v' then 'all'

@@ -199,7 +199,7 @@ test('imports with equal created_at over 10 connections all succeed with unique 
   expect(row).toEqual({ sounds: 10 * 119, moments: 10 * 119 });
 });
 
-test('first visits do not wait for catalogue locks, and the upkeep skips locked receipts', async () => {
+test('first visits do not wait for catalogue locks, and the upkeep skips locked receipts and the trash', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 22, connection: { lock_timeout: 5000 }, onnotice() {} });
   onTestFinished(async () => {
@@ -212,6 +212,8 @@ test('first visits do not wait for catalogue locks, and the upkeep skips locked 
   const receipts = async () => (await sql`select key from private.play_receipts`).map((row) => row['key']);
   const [sound] = await sql`insert into public.sounds (title) values ('A sound') returning id`;
   await sql`insert into public.play_counts values (${sound?.['id']}, 5)`;
+  const trash = async () => (await sql`select title from public.sounds where deleted_at is not null`).length;
+  await sql`insert into public.sounds (title, is_active, deleted_at) values ('Old', false, now() - interval '31 days')`;
   await sql`insert into auth.users (id, email) select id, id || '@example.com' from unnest(${users}::uuid[]) as id`;
   await sql`
     insert into private.play_receipts (user_id, key, sound_id, received_at)
@@ -223,10 +225,10 @@ test('first visits do not wait for catalogue locks, and the upkeep skips locked 
     expect(await receipts()).toEqual(['a', 'b']);
     await writer`select from private.play_receipts where key = 'a' for update`;
     await sql`select private.upkeep()`;
-    expect(await receipts()).toEqual(['a']);
+    expect([await receipts(), await trash()]).toEqual([['a'], 1]);
   });
   await sql`select private.upkeep()`;
-  expect(await receipts()).toEqual([]);
+  expect([await receipts(), await trash()]).toEqual([[], 0]);
   expect(await sql`select visitors::int from private.visitors_by_day`).toEqual([{ visitors: 20 }]);
   expect(await sql`select plays::int from private.popularity`).toEqual([{ plays: 5 }]);
 });

@@ -5,6 +5,8 @@ import { addSound, addSounds } from '../support/catalogue.ts';
 import { withSupabase } from '../support/fake-supabase.ts';
 import { forge } from '../support/forge.ts';
 import { startGateway } from '../support/gateway.ts';
+import { allowsGuests, noGuests } from '../support/project.ts';
+import { rest } from '../support/rest.ts';
 import { test as base, clientWith, issueKey, newUser, password, type Session } from '../support/test.ts';
 
 /** Client of a new guest, with the guest's session. */
@@ -12,7 +14,7 @@ type Guest = Awaited<ReturnType<typeof newUser>>;
 
 const test = base.extend<{ guest: Guest }>({
   guest: async ({ api, gateway, skip }, use) => {
-    skip(!inject('stack').embedded, 'The project has guests switched off.');
+    skip(!(await allowsGuests(gateway.url)), noGuests);
     const { data } = (await api.post('/auth/guest').expect(200)).body;
     await use({ ...data, app: clientWith(gateway, data.access_token) });
   },
@@ -28,6 +30,16 @@ const claimsOf = ({ user }: Session, changes: object) => ({
 });
 
 describe('POST /auth/guest', () => {
+  test('opens a session that reaches straight at the data API only what a user reaches', async ({ guest, user }) => {
+    const { access_token: token, user: own } = guest;
+    const { body } = await rest(token, 'GET', 'customers?select=id');
+    expect(body).toEqual([{ id: own.id }]);
+    const adoption = { guest: own.id, owner: user.user.id };
+    expect((await rest(token, 'POST', 'rpc/adopt_guest', adoption)).status).toBe(403);
+    for (const change of [{ is_guest: false }, { premium_until: 'infinity' }, { email: 'a@example.com' }])
+      expect((await rest(token, 'PATCH', `customers?id=eq.${own.id}`, change)).status).toBe(403);
+  });
+
   test('opens a session of a guest, which refreshes, exports and signs out as that of a user', async ({
     api,
     guest,

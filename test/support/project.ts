@@ -55,3 +55,12 @@ export function canConfirm(): boolean {
 
 export const noConfirmations =
   'Set TEST_SUPABASE_CONFIRMING_URL and TEST_SUPABASE_MAIL_URL to test addresses that must be confirmed.';
+
+/** Tells whether the project has guests switched on, as the embedded one has. @param url address of a gateway */
+export async function allowsGuests(url: string): Promise<boolean> {
+  if (inject('stack').embedded) return true;
+  const { data } = (await (await fetch(`${url}/config`)).json()) as { data: { guests: boolean } };
+  return data.guests;
+}
+
+export const noGuests = 'The project has guests switched off. docs/deploy.md says how to switch them on.';

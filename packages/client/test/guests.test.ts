@@ -1,5 +1,6 @@
-import { expect, inject } from 'vitest';
+import { expect } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
+import { allowsGuests, noGuests } from '../../../test/support/project.ts';
 import { newEmail, password, type Sql } from '../../../test/support/test.ts';
 import { createEntries } from '../src/entries.ts';
 import { createLists } from '../src/lists.ts';
@@ -11,7 +12,7 @@ const adoption = 'POST /me/guest';
 /** Test function with a device of a guest. */
 const test = base.extend<{ guest: Device }>({
   guest: async ({ gateway, skip }, use) => {
-    skip(!inject('stack').embedded, 'The project has guests switched off.');
+    skip(!(await allowsGuests(gateway.url)), noGuests);
     const device = await startDevice(gateway.url);
     await device.api.auth.continueAsGuest();
     await use(device);

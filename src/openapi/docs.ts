@@ -18,7 +18,7 @@ function shared(make: () => SharedAnswer): RequestHandler {
 
 const text = (make: () => string, type: string) => shared(() => createSharedAnswer(Buffer.from(make()), type));
 
-/** Serves a file of assets/ from memory. A stream would leave the file open if a client cancels a pipelined request. */
+/** Serves a file of assets/ from memory. A stream would leave the file open while a client does not read. */
 const asset = (name: string, type: string) =>
   shared(() => createSharedAnswer(readFileSync(`${import.meta.dirname}/assets/${name}`), type));
 

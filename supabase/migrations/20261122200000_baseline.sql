@@ -4472,24 +4472,26 @@ $$;
 comment on function admin.undo is
   'Takes back a change of admin.recent_edits, where nothing changed it again. Undoing the undo repeats the change.';
 
-create function admin.undo_since(moment timestamptz) returns table (outcome text, "rows" bigint, named text)
+create function admin.undo_since(moment text) returns table (outcome text, "rows" bigint, named text)
 language plpgsql volatile set search_path = '' as $$
 declare
+  since constant timestamptz := admin.moment(moment);
   changes text[];
 begin
   perform private.wait_for_catalogue();
   changes := array(
-    select change from private.edits where changed_at >= moment group by change order by max(id) desc
+    select change from private.edits where changed_at >= since group by change order by max(id) desc
   );
   if changes = '{}' then
     raise exception 'Nothing was changed since %. admin.recent_edits has the changes of the last 30 days with their '
-      'times.', coalesce(moment::text, 'NULL');
+      'times.', since;
   end if;
   return query select * from private.undo_changes(changes);
 end
 $$;
 comment on function admin.undo_since is
-  'Takes back all changes of admin.recent_edits since a time, newest first, for example those of an import.';
+  'Takes back all changes of admin.recent_edits since a time such as 2030-01-04 09:30 Europe/Berlin, newest first, for '
+  'example those of an import.';
 
 -- supabase/schemas/60_api_keys.sql
 
@@ -4962,14 +4964,18 @@ comment on column admin.api_keys.last_used_at is 'Time of the last use, updated 
 create function admin.time_zone(moment text) returns text language plpgsql immutable set search_path = '' as $$
 declare
   words constant text[] := regexp_match(
-    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d:?\d\d)$');
+    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d(?::?\d\d)?)$');
 begin
   if words is null then
     raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
       'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00',
       moment;
   end if;
-  return case words[1] when 'Z' then 'UTC' else words[1] end;
+  return case
+    when words[1] = 'Z' then 'UTC'
+    when words[1] ~ '^[+-]\d\d$' then words[1] || ':00' -- as the dashboard shows times
+    else words[1]
+  end;
 end
 $$;
 comment on function admin.time_zone is

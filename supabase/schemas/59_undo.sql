@@ -200,21 +200,23 @@ $$;
 comment on function admin.undo is
   'Takes back a change of admin.recent_edits, where nothing changed it again. Undoing the undo repeats the change.';
 
-create function admin.undo_since(moment timestamptz) returns table (outcome text, "rows" bigint, named text)
+create function admin.undo_since(moment text) returns table (outcome text, "rows" bigint, named text)
 language plpgsql volatile set search_path = '' as $$
 declare
+  since constant timestamptz := admin.moment(moment);
   changes text[];
 begin
   perform private.wait_for_catalogue();
   changes := array(
-    select change from private.edits where changed_at >= moment group by change order by max(id) desc
+    select change from private.edits where changed_at >= since group by change order by max(id) desc
   );
   if changes = '{}' then
     raise exception 'Nothing was changed since %. admin.recent_edits has the changes of the last 30 days with their '
-      'times.', coalesce(moment::text, 'NULL');
+      'times.', since;
   end if;
   return query select * from private.undo_changes(changes);
 end
 $$;
 comment on function admin.undo_since is
-  'Takes back all changes of admin.recent_edits since a time, newest first, for example those of an import.';
+  'Takes back all changes of admin.recent_edits since a time such as 2030-01-04 09:30 Europe/Berlin, newest first, for '
+  'example those of an import.';

@@ -24,14 +24,18 @@ comment on column admin.api_keys.last_used_at is 'Time of the last use, updated 
 create function admin.time_zone(moment text) returns text language plpgsql immutable set search_path = '' as $$
 declare
   words constant text[] := regexp_match(
-    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d:?\d\d)$');
+    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d(?::?\d\d)?)$');
 begin
   if words is null then
     raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
       'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00',
       moment;
   end if;
-  return case words[1] when 'Z' then 'UTC' else words[1] end;
+  return case
+    when words[1] = 'Z' then 'UTC'
+    when words[1] ~ '^[+-]\d\d$' then words[1] || ':00' -- as the dashboard shows times
+    else words[1]
+  end;
 end
 $$;
 comment on function admin.time_zone is

@@ -1,4 +1,4 @@
 -- Takes a change of the catalogue back, where nothing changed it again. Undo the undo to repeat the change.
 -- Replace the change, which list_recent_edits shows.
--- To take back everything since a time: select * from admin.undo_since('2030-01-04 09:30 UTC');
+-- To take back everything since a time: select * from admin.undo_since('<YYYY-MM-DD HH:MM Europe/Berlin>');
 select * from admin.undo('<change>');

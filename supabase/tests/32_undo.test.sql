@@ -1,6 +1,6 @@
 -- An administrator takes changes of the catalogue back, and nothing else changes with them.
 begin;
-select plan(41);
+select plan(42);
 
 insert into public.categories (id, slug, name) values
   ('7e57ca00-0000-4000-8000-000000000001', 'tests-calm', 'Calm'), ('7e57ca00-0000-4000-8000-000000000002', 'tests-deep', 'Deep');
@@ -205,14 +205,17 @@ select throws_like(
 -- Many changes at once
 update private.edits set changed_at = now() - interval '1 hour';
 select throws_like(
-  $$ select admin.undo_since(now() - interval '1 minute') $$, 'Nothing was changed since%', 'a time without changes is an error'
+  $$ select admin.undo_since((now() - interval '1 minute')::text) $$, 'Nothing was changed since%', 'a time without changes is an error'
+);
+select throws_like(
+  $$ select admin.undo_since('2026-12-24 18:00 IST') $$, '% is not a moment. %', 'a time with an ambiguous zone is an error'
 );
 update public.sounds set title = 'Wrong ' || title where title in ('Tests 10', 'Tests 11');
 select pg_temp.name_change('wrong');
 update public.sounds set title = 'Very ' || title where title = 'Wrong Tests 10';
 select pg_temp.name_change('very wrong');
 select results_eq(
-  $$ select * from admin.undo_since(now() - interval '1 minute') $$, $$ values ('restored', 2::bigint, null::text) $$,
+  $$ select * from admin.undo_since((now() - interval '1 minute')::text) $$, $$ values ('restored', 2::bigint, null::text) $$,
   'changes since a time are undone, newest first'
 );
 select is(pg_temp.title_of(10) || pg_temp.title_of(11), 'Tests 10Tests 11', 'rows are as they were at that time');
@@ -233,7 +236,7 @@ select results_eq(
 -- Rights
 select is_empty(
   $$ select role, name from unnest(array['anon', 'authenticated', 'service_role']) as role,
-       unnest(array['admin.undo(text)', 'admin.undo_since(timestamptz)', 'private.undo_changes(text[])']) as name
+       unnest(array['admin.undo(text)', 'admin.undo_since(text)', 'private.undo_changes(text[])']) as name
      where has_function_privilege(role, name, 'execute')
      union all select role, 'private.edits' from unnest(array['anon', 'authenticated', 'service_role']) as role
      where has_table_privilege(role, 'private.edits', 'select') $$,

@@ -1290,6 +1290,8 @@ create policy "Users read play counts of sounds they see" on public.play_counts
 grant select on public.play_counts to authenticated;
 grant select, insert, update, delete on public.play_counts to service_role;
 
+-- supabase/schemas/31_sounds_created_at.sql
+
 create table private.former_positions (
   created_at timestamptz(3) primary key,
   list_rank bigint not null
@@ -1346,7 +1348,7 @@ create trigger sounds_assign_created_at_of_moved
 
 grant execute on function private.are_tags, private.is_file_path, private.is_waveform to authenticated, service_role;
 
--- supabase/schemas/32_list_order.sql
+-- supabase/schemas/32_list_filters.sql
 
 create type private.sound_query as (
   category text, include_children boolean, featured boolean, search text, tag text[],
@@ -1407,6 +1409,8 @@ $$;
 comment on function private.slugs_of is
   'Returns the slugs that the category of a query matches: of an unknown one its own, which no sound has. Null without '
   'a category.';
+
+-- supabase/schemas/32_list_order.sql
 
 create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
@@ -2772,7 +2776,7 @@ end
 $$;
 comment on function private.read_search is 'Splits a text to search for into words, and looks them up.';
 
--- supabase/schemas/53_ranking.sql
+-- supabase/schemas/53_queries.sql
 
 create type private.search_part as enum ('title', 'labels', 'texts');
 comment on type private.search_part is
@@ -2874,6 +2878,8 @@ end
 $$;
 comment on function private.search_tiers is
   'Returns the steps of the order, best first. The query of the last one finds all sounds.';
+
+-- supabase/schemas/53_ranking.sql
 
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
@@ -3643,7 +3649,6 @@ create index removed_lists_newest_first on private.removed_lists (user_id, remov
 comment on table private.removed_lists is
   'Ids of lists that a customer removed in the last 30 days, so that a late edit does not bring one back.';
 
-
 create function private.own_lists(list_id uuid) returns json[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
@@ -3691,6 +3696,9 @@ create function public.list_lists() returns json
 language sql stable set search_path = '' as $$ select private.list_lists() $$;
 comment on function public.list_lists is 'Returns the mixes and playlists of the caller, newest change first.';
 
+grant execute on function private.list_lists, public.list_lists to authenticated;
+
+-- supabase/schemas/57_saved_lists.sql
 
 create type private.sent_list as (id uuid, name text, is_mix boolean, items jsonb, version integer);
 comment on type private.sent_list is
@@ -3848,8 +3856,7 @@ comment on function public.save_lists is
   'Saves mixes and playlists [{id, name, is_mix, items, version}] of the caller; items null removes one. Returns '
   '[{id, status, list}].';
 
-grant execute on function private.list_lists, public.list_lists, private.save_lists, public.save_lists
-  to authenticated;
+grant execute on function private.save_lists, public.save_lists to authenticated;
 
 -- supabase/schemas/57_trash.sql
 
@@ -4191,6 +4198,8 @@ begin
   ));
 end
 $$;
+
+-- supabase/schemas/58_recent_edits.sql
 
 create function private.key_condition(key jsonb) returns text language sql immutable set search_path = '' as $$
   select string_agg(format('%1$I = ($1 ->> %1$L)::uuid', name), ' and ') from jsonb_object_keys(key) as name

@@ -3,6 +3,7 @@
 -- Read private.search_sounds at the end of this file first, then what it calls, in this order:
 --   12_search_words.sql    folds a text and splits it into words, for the index and for a search;
 --   53_found_words.sql     looks the words of a search up in the catalogue;
+--   53_queries.sql         makes text queries of words;
 --   53_ranking.sql         orders the sounds that have words;
 --   53_corrections.sql     finds the most similar word for a misspelt one.
 

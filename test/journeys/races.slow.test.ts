@@ -199,7 +199,7 @@ test('imports with equal created_at over 10 connections all succeed with unique 
   expect(row).toEqual({ sounds: 10 * 119, moments: 10 * 119 });
 });
 
-test('first visits do not wait for catalogue locks, and the upkeep skips locked receipts and the trash', async () => {
+test('first visits do not wait for catalogue locks, and the upkeep skips what is locked', async () => {
   const { databaseUrl, stop } = await startDatabase();
   const sql = postgres(databaseUrl, { max: 22, connection: { lock_timeout: 5000 }, onnotice() {} });
   onTestFinished(async () => {

@@ -8,6 +8,7 @@ import { button, listen, open, operatorMessage, test, tryAgain, untilPlays } fro
 
 const error = (status: number, code: string) => ({ status, json: { error: { code, message: 'Made up.' } } });
 const notFound = error(404, 'not_found');
+const foreign = { json: { status: 'maintenance' } };
 const tooMany = { ...error(429, 'rate_limited'), headers: { 'Retry-After': '30' } };
 
 test.beforeAll(({ site }) => void site);
@@ -62,6 +63,7 @@ test('Browse continues after a page that failed to load, and Back restores a sea
 test('a screen that fails shows the reason, and a click tries again and keeps the focus', async ({ visit }) => {
   const failures = [
     ['Account', 'me', notFound, /^It is no longer there\.$/, 'form'],
+    ['Account', 'me/sessions', foreign, /^The service does not answer: trying again in \d+ s\.$/, 'form'],
     ['History', 'history*', null, /^The service does not answer: trying again in \d+ s\.$/, 'li'],
     ['History', 'history*', tooMany, /^Too many requests: trying again in \d+ s\.$/, 'li'],
     ['Home', 'home', { json: { sections: [{}] } }, /^That did not work\. Reload the page\.$/, 'li'],
@@ -138,7 +140,10 @@ test('the account page exports data and signs out other devices, which show the 
       await desk.getByText('Signed out there.').waitFor();
       expect(await rows.count()).toBe(2);
       const others = button(desk, 'Sign out on all other devices');
+      await desk.route('**/api/v1/me/sessions', (route) => route.fulfill(foreign), { times: 1 });
       await others.click();
+      await desk.getByText('The service does not answer: trying again').waitFor();
+      expect(await rows.count()).toBe(2);
       await others.waitFor({ state: 'hidden' });
       expect(await rows.count()).toBe(1);
       expect(await site.sql`select from auth.sessions`).toHaveLength(1);

@@ -35,9 +35,11 @@ test('Browse continues after a page that failed to load, and Back restores a sea
   const firstTitle = () => page.locator('.rows strong').first().innerText();
   await search.pressSequentially('singng bowl');
   await expect.poll(firstTitle).toMatch(/Singing Bowl/);
+  await page.getByText('Showing results for “singing bowl”.').waitFor();
   expect(await order.isDisabled()).toBe(true);
   await search.fill('xyzzyq');
   await page.getByText('Nothing found.').waitFor();
+  expect(await page.getByText('Showing results').count()).toBe(0);
   await search.fill('rain');
   await page.waitForURL(/q=rain/);
   await open(page, 'Favorites');

@@ -37,12 +37,11 @@ async function addVoice(id: string, volume: number | null, from: SavedList) {
   if (mix !== from || audio.url === null) return; // stopped meanwhile
   const element = new window.Audio();
   element.loop = true;
+  element.addEventListener('playing', () => void api.plays.record(id), { once: true });
   const detach = attachAudio(element, audio, { onFailure: () => voices.delete(id) });
   voices.set(id, { element, gain: copied ? gainOf(copied) : 1, detach });
   setVolume(id, volume);
-  if (!isPlaying) return; // paused meanwhile
-  await element.play();
-  void api.plays.record(id);
+  if (isPlaying) await element.play(); // otherwise paused meanwhile
 }
 
 export async function startMix(list: SavedList) {

@@ -67,7 +67,18 @@ test('two devices edit a mix, one of them without a network, and it plays all it
     await visit('phone', steps, 'ERR_INTERNET_DISCONNECTED');
 
     await desk.getByLabel(`Volume: ${titles[0]}`).fill('0.4');
+    const requested = new Set<string>();
+    const loading = Promise.withResolvers<void>();
+    await desk.route('**/object/sign/audio/**', async (route) => {
+      requested.add(route.request().url());
+      await loading.promise;
+      await route.continue();
+    });
     await button(desk, 'Play Night').click();
+    await expect.poll(() => requested.size).toBe(3);
+    await button(desk, 'Pause the mix').click(); // while it loads
+    loading.resolve();
+    await button(desk, 'Play the mix').click();
     await button(desk, 'Pause the mix').waitFor();
     const heard = async () =>
       (await site.sql`select from public.history where sound_id = any (${[first, second, third]})`).length;

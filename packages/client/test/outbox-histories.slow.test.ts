@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { foreignAnswers } from '../../../test/support/foreign-answers.ts';
 import { createSounds, memoryStore, type Sounds } from '../src/index.ts';
-import { type Fate, startSmallService } from './small-service.ts';
+import { type Fate, largeSound, startSmallService } from './small-service.ts';
 
 const ids = [1, 2, 3].map((n) => `50000000-0000-4000-8000-00000000000${n}`);
 const gone = '60000000-0000-4000-8000-000000000000';
@@ -141,4 +141,24 @@ test('500 histories among foreign, lost and late answers end with what the user 
     const { unsent, found, wanted } = await replay(service, steps);
     expect([unsent, found], `history ${n} of seed ${seed}`).toEqual([[null, null, null], wanted]);
   }
+});
+
+test('an outbox halves a request that is too large, and tells of an entry that is too large', async () => {
+  const service = await startSmallService();
+  for (const id of ids) service.sounds.add(id);
+  const { auth, plays } = createSounds({ url: service.url, store: memoryStore(), timeLimitMs: 900 });
+  await auth.signIn({ email: '', password: '' });
+  const heard = () => [...service.plays.values()].map(({ sound_id }) => sound_id).sort();
+  for (const id of [...ids, largeSound]) await plays.record(id);
+  await expect(plays.flush()).rejects.toMatchObject({ reason: 'too_large' });
+  expect(heard()).toEqual(ids);
+  await plays.flush(); // nothing is left
+
+  let requests = 0;
+  const ofProxy = { status: 413, headers: { 'Content-Type': 'text/html' }, body: '<h1>Too large</h1>' };
+  service.decide(() => (requests++ < 2 ? ofProxy : 'answered'));
+  for (const id of ids) await plays.record(id);
+  await plays.flush();
+  expect(heard()).toEqual([...ids, ...ids].sort());
+  expect(requests).toBe(5); // 3, the half of 2, and each alone
 });

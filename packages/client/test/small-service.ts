@@ -23,6 +23,12 @@ interface Reply {
 /** Fate of a request: the service answers it, the answer is lost, or another server answers instead. */
 export type Fate = 'answered' | 'lost answer' | { status: number; headers: Record<string, string>; body: string };
 
+/** Sound whose reports the service rejects as too large, alone as well. */
+export const largeSound = '50000000-0000-4000-8000-000000000009';
+
+/** Maximum number of reports in one request. */
+const maxReports = 2;
+
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const user = { id: 'a user', email: 'ada@example.com' };
 const seconds = () => Math.floor(Date.now() / 1_000);
@@ -58,7 +64,11 @@ export async function startSmallService() {
     return done;
   }
 
+  const isTooLarge = (sent: { sound_id: string }[]) =>
+    sent.length > maxReports || sent.some(({ sound_id }) => sound_id === largeSound);
+
   function countPlays(sent: Play[]): Reply {
+    if (isTooLarge(sent)) return error(400, 'invalid_request', 'too_large');
     if (sent.some(({ sound_id }) => !uuid.test(sound_id))) return error(400, 'invalid_request', 'validation', 'plays');
     const data = sent.map((play) => {
       const status = plays.has(play.id) ? 'duplicate' : sounds.has(play.sound_id) ? 'counted' : 'not_found';
@@ -69,6 +79,7 @@ export async function startSmallService() {
   }
 
   function savePositions(sent: Position[]): Reply {
+    if (isTooLarge(sent)) return error(400, 'invalid_request', 'too_large');
     if (sent.some(({ sound_id }) => !uuid.test(sound_id)))
       return error(400, 'invalid_request', 'validation', 'entries');
     const data = sent.map((entry) => {

@@ -27,6 +27,7 @@ const enveloped = [
 const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 4, arbitrary: fc.constant('answered' as const) },
   { weight: 2, arbitrary: fc.constant('lost answer' as const) },
+  { weight: 2, arbitrary: fc.constant('late' as const) },
   {
     weight: 3,
     arbitrary: fc.constantFrom(...foreignAnswers.map(({ status, headers, body }) => ({ status, headers, body }))),

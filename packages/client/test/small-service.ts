@@ -20,8 +20,15 @@ interface Reply {
   headers?: Record<string, string>;
 }
 
-/** Fate of a request: the service answers it, the answer is lost, or another server answers instead. */
-export type Fate = 'answered' | 'lost answer' | { status: number; headers: Record<string, string>; body: string };
+/**
+ * Fate of a request: the service answers it, the answer is lost, the request arrives after later ones, or another server
+ * answers instead.
+ */
+export type Fate =
+  | 'answered'
+  | 'lost answer'
+  | 'late'
+  | { status: number; headers: Record<string, string>; body: string };
 
 /** Sound whose reports the service rejects as too large, alone as well. */
 export const largeSound = '50000000-0000-4000-8000-000000000009';
@@ -49,6 +56,9 @@ export async function startSmallService() {
   const plays = new Map<string, Play>();
   const positions = new Map<string, Position>();
   const sounds = new Set<string>();
+  /** Requests that arrive right before the request with the number `at`. */
+  const late: { at: number; method: string; path: string; body: Body }[] = [];
+  let requests = 0;
   let next: (method: string, path: string) => Fate = () => 'answered';
 
   function addFavorite({ sound_id }: Body): Reply {
@@ -109,7 +119,16 @@ export async function startSmallService() {
     const fate = next(method, path);
     const sent = await text(request);
     if (typeof fate === 'object') return void response.writeHead(fate.status, fate.headers).end(fate.body);
-    const { status, body, headers } = reply(method, path, sent ? JSON.parse(sent) : {});
+    const sentBody = sent ? JSON.parse(sent) : {};
+    requests += 1;
+    for (const each of late) if (each.at === requests) reply(each.method, each.path, each.body);
+    if (fate === 'late') {
+      // Changes of favorites have no time, so the service cannot tell that newer ones came before.
+      if (!path.startsWith('/favorites'))
+        late.push({ at: requests + 1 + (requests % 3), method, path, body: sentBody });
+      return void response.destroy();
+    }
+    const { status, body, headers } = reply(method, path, sentBody);
     if (fate === 'lost answer') return void response.destroy();
     response.writeHead(status, { 'Content-Type': 'application/json', 'X-Service-Time': Date.now(), ...headers });
     response.end(JSON.stringify(body));
@@ -130,6 +149,7 @@ export async function startSmallService() {
     },
     reset() {
       for (const each of [favorites, plays, positions]) each.clear();
+      late.length = 0;
     },
   };
 }

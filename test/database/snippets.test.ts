@@ -67,7 +67,7 @@ async function runSnippet(sql: Sql, file: string): Promise<unknown[]> {
 describe('the snippets for the SQL editor', () => {
   test.beforeEach(async ({ skip, sql, task: { name } }) => {
     const [cron] = await sql`select from pg_namespace where nspname = 'cron'`;
-    skip(!cron && /later|night|scheduled|upkeep/.test(name), 'This project has no Supabase Cron.');
+    skip(!cron && /later|night|scheduled|upkeep|published/.test(name), 'This project has no Supabase Cron.');
   });
 
   test.for(readdirSync(folder))(

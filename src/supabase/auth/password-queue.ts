@@ -59,6 +59,7 @@ export function createPasswordQueue(callsAtOnce: number) {
     /** Makes a call when a slot is free, with a new deadline. @throws queueFull at once, or after a wait of 4 s */
     async inPasswordQueue<T>(ip: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
       const { goesFirst = false, gone } = options;
+      if (gone?.aborted) throw queueFull(); // first, so that it takes no place
       const keys = keysOf(ip);
       const freeReserved = goesFirst ? reservedPlaces.take(keys) : undefined;
       const free = freeReserved ?? places.take(keys);
@@ -69,7 +70,6 @@ export function createPasswordQueue(callsAtOnce: number) {
       const leave = () => leaving.abort(queueFull());
       const timer = setTimeout(leave, longestWaitMs);
       gone?.addEventListener('abort', leave);
-      if (gone?.aborted) leave(); // a signal that is already aborted fires no event
       const stay = () => {
         clearTimeout(timer);
         gone?.removeEventListener('abort', leave);

@@ -237,7 +237,11 @@ test('a project restored from its backups has its accounts, keys, favorites and 
   expect(await restored.sql`select id from private.catalogue_feed`).toEqual(
     await old.sql`select id from private.catalogue_feed`,
   );
-  const gateway = await startGateway({ SUPABASE_URL: restored.apiUrl });
+  const gateway = await startGateway({
+    SUPABASE_URL: restored.apiUrl,
+    SUPABASE_PUBLISHABLE_KEY: restored.publishableKey,
+    SUPABASE_SECRET_KEY: restored.secretKey,
+  });
   onTestFinished(gateway.close);
   const app = clientWith(gateway, after.session?.access_token ?? '');
   const { data: sounds } = (await app.get('/sounds').expect(200)).body;

@@ -241,6 +241,12 @@ fun main(args: Array<String>) = runBlocking {
     expect("401 session_ended null false", reasonOf { devices() })
 
     expect("${Screen.Home} ${args[8]}", "${accounts.signInWith(args[6], args[7])} ${hashOf(args[7])}")
+    base = args[12]
+    session = Session(base, http, store)
+    val before = store.load()!!.refresh
+    val used = JSONObject().put("authorization_code", "used")
+    expect("401 code_invalid null true", reasonOf { call("POST", "/me/apple/revocation", used, repeatable = false) })
+    expect(before, store.load()!!.refresh) // new tokens would not help
     expect(false, deleteAccount(AppleCode("used", "com.example.web", "https://example.com/apple"))) // deletes all the same
     check(store.load() == null)
     expect("401 invalid_credentials null true", reasonOf { accounts.signIn(email, "staple battery horse") })

@@ -200,6 +200,8 @@ func expect(_ expected: String, _ values: Any?..., line: Int = #line) {
         try await signOut()
         expect("401 session_ended  false", await reason { _ = try await devices() })
         expect("home", try await accounts.signIn(idToken: token, nonce: nonce))
+        let guest = await reason { _ = try await call("POST", "me/guest", body: ["access_token": "of no guest"]) }
+        expect("401 guest_token_invalid  true", guest) // new tokens would not help
         expect("false", try await deleteAccount(appleAuthorizationCode: "used")) // deletes all the same
         let deleted = await reason { _ = try await accounts.signIn(email, "staple battery horse") }
         expect("nil 401 invalid_credentials  true", store.load(), deleted)

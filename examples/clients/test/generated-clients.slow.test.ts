@@ -5,12 +5,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
+import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { expect } from 'vitest';
 import { endpoints } from '../../../src/app.ts';
 import { bearer } from '../../../test/support/api.ts';
+import { appleEnv } from '../../../test/support/apple.ts';
 import { addCategory, addSection, addSound, addSounds } from '../../../test/support/catalogue.ts';
 import { storeFile } from '../../../test/support/files.ts';
 import { foreignAnswers, foreignFault } from '../../../test/support/foreign-answers.ts';
+import { startGateway } from '../../../test/support/gateway.ts';
 import { startNetwork } from '../../../test/support/network.ts';
 import { test as base, password, signUp } from '../../../test/support/test.ts';
 import { everyCall, type Language, sourceOf } from './every-call.ts';
@@ -188,11 +191,15 @@ test('the Kotlin client and the code of kotlin.md complete the calls of an app',
   const locked = await addSound(sql, { title: 'Locked', audio_path, is_premium: true, sort_order: 100 });
   const answers = await startForeignAnswers(gateway.url);
   const nonce = 'n-0S6_WzA2Mj';
-  const identity = [await makeIdToken({ email: user.email, nonce }), nonce, hash('sha256', nonce)];
+  const identity = [await makeIdToken({ email: user.email, provider: 'apple', nonce }), nonce, hash('sha256', nonce)];
+  const apple = await startSmallApple();
+  const revoking = await startGateway(appleEnv(apple), apple.url);
   await runKotlin('sounds.guide.GuideKt', [
     ...[gateway.url, user.email, password, newer, song, long],
-    ...[...identity, answers, String(foreignAnswers.length), locked],
+    ...[...identity, answers, String(foreignAnswers.length), locked, revoking.url],
   ]);
+  await revoking.close();
+  apple.close();
 });
 
 test('the code of swift.md and dart.md has no syntax errors', { tags: ['python-packages'] }, async () => {

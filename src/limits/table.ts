@@ -141,7 +141,7 @@ export function wordsOf({ limit, what, windowMs, per }: Limit): string {
   return `${limit} ${what} ${windowWords[windowMs] ?? `in ${windowMs / 60_000} minutes`} for one ${per}`;
 }
 
-export type Limits = ReturnType<typeof limits>;
+type Limits = ReturnType<typeof limits>;
 
 /** Name of a limit of the table, or of the check whether the queue of password calls is full. */
 export type LimitName = keyof Limits | 'passwordQueue';

@@ -6,7 +6,7 @@ import { type IsAnswer, isAnswerTo } from './shape.ts';
 export type Api = Client<paths>;
 
 /** Sends a request. Rejects unless the status of the response is 2xx and its body is an answer. */
-export type Send = (request: Request, isAnswer: IsAnswer) => Promise<Response>;
+type Send = (request: Request, isAnswer: IsAnswer) => Promise<Response>;
 
 interface Init {
   params?: { path?: Record<string, string>; query?: Record<string, unknown> };

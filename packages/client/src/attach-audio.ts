@@ -4,7 +4,7 @@ import type { Audio } from './catalogue.ts';
 import type { Progress } from './progress.ts';
 import { createReporter } from './report-position.ts';
 
-export interface AttachOptions {
+interface AttachOptions {
   /** Called if there is no new address, or if the new one also fails. The next play tries again. */
   onFailure?: (() => void) | undefined;
   /** `progress` of the client, to save where the user is in a sound that plays and does not loop. */

@@ -61,7 +61,7 @@ function parse({ name, bytes }: StoredFile): Found {
   return { name, bytes, id, version, totalBytes: Number(total ?? 0), isPremium: kind === 'premium' };
 }
 
-/** Returns true if a file has this version. Undefined and null match every file. */
+/** Tells whether a file has this version. Undefined and null match every file. */
 export const isOfVersion = (file: Found, version?: string | null) => !version || safe(version) === file.version;
 
 export const isComplete = ({ version, bytes, totalBytes }: Found) => version !== '' && bytes === totalBytes;

@@ -52,8 +52,7 @@ const storeOf = (access: Access): Store => ({
 const accessLimitMs = 5_000;
 
 /** Rejects an access that does not settle in time. */
-export const timed = (store: Store): Store =>
-  storeOf(async (method) => within(accessLimitMs, Promise.resolve(method(store))));
+const timed = (store: Store): Store => storeOf(async (method) => within(accessLimitMs, Promise.resolve(method(store))));
 
 /** Uses memory after an access took too long, because the next ones would take as long. */
 function orMemory(store: Store): Store {

@@ -11,7 +11,7 @@ export interface User extends Pick<Schema<'User'>, 'id' | 'email'> {
   isGuest?: boolean;
 }
 
-export type Tokens = Schema<'RefreshedSession'>;
+type Tokens = Schema<'RefreshedSession'>;
 
 /** A session in the store. */
 export type Session = Pick<Tokens, 'access_token' | 'refresh_token' | 'expires_at'> & {

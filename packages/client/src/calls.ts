@@ -1,6 +1,15 @@
 import { answer, type CallOptions, dataOf, signalOf } from './call.ts';
 import type { Parts } from './parts.ts';
 import type { AccountExport, Category, Customer, CustomerChanges, HomeSection, Profile } from './resources.ts';
+import type { IsAnswer } from './shape.ts';
+
+/** Settings of a call of `fetch`. */
+export interface Sender {
+  /** User as whom it is sent. Rejects if another user is signed in. */
+  userId?: string | undefined;
+  /** Tells whether a body is the answer. Another body counts as no answer. */
+  isAnswer?: IsAnswer;
+}
 
 /** Time limit for the export of an account, which may be megabytes. It is sent once, because the service limits it. */
 const exportLimitMs = 65_000;
@@ -34,11 +43,10 @@ export function createCalls(url: string, { api, session, withCovers }: Pick<Part
     /**
      * Calls an endpoint that has no method here, like `fetch` but with the session. Repeats GET, HEAD, PUT and DELETE.
      * @param path path below the URL of the service, such as `/sounds`
-     * @param sender `userId` of the user as whom it is sent. Rejects if another user is signed in
      * @returns a response of status 2xx, or 304 if you send `If-None-Match`
      * @throws SoundsError for every other response
      */
-    fetch(path: `/${string}`, init?: RequestInit, sender?: { userId?: string | undefined }): Promise<Response> {
+    fetch(path: `/${string}`, init?: RequestInit, sender?: Sender): Promise<Response> {
       const request = new Request(`${url}/${path.replace(/^\/+/, '')}`, init);
       return session.fetch(request, { repeatable: !['POST', 'PATCH'].includes(request.method), ...sender });
     },

@@ -1,8 +1,9 @@
-import type { CallOptions } from './call.ts';
+import { type CallOptions, signalOf } from './call.ts';
 import { noAnswer } from './error.ts';
 import type { Sounds } from './index.ts';
 import type { Content } from './list-merge.ts';
 import type { Schema } from './schema.ts';
+import { isAnswerTo } from './shape.ts';
 
 /** A mix or playlist of the user, as the service has it. */
 export type StoredList = Schema<'SavedList'>;
@@ -42,17 +43,16 @@ export const beginningOf = (list: StoredList) => ({ serviceState: withoutPreview
 /** Creates the calls of `/lists`. They reject if another user is signed in. */
 export function createListCalls(api: Pick<Sounds, 'fetch'>) {
   async function call<T>(userId: string, init: RequestInit): Promise<T[]> {
-    const response = await api.fetch('/lists', init, { userId });
-    const { data } = (await response.json()) as { data?: T[] };
-    if (!Array.isArray(data)) throw noAnswer();
-    return data;
+    const isAnswer = (body: unknown) => isAnswerTo('GET /lists', body);
+    const response = await api.fetch('/lists', init, { userId, isAnswer });
+    return ((await response.json()) as { data: T[] }).data;
   }
 
   return {
     /** Returns all lists of the user. */
     async get(userId: string, options?: CallOptions): Promise<StoredList[]> {
-      const lists = await call<StoredList>(userId, { signal: options?.signal ?? null });
-      if (!lists.every((list) => Array.isArray(list?.items))) throw noAnswer();
+      const lists = await call<StoredList>(userId, signalOf(options));
+      if (!lists.every(({ items }) => Array.isArray(items))) throw noAnswer();
       return lists;
     },
 
@@ -60,11 +60,8 @@ export function createListCalls(api: Pick<Sounds, 'fetch'>) {
     async put(userId: string, edits: [string, Edit][], options?: CallOptions): Promise<Map<string, Result>> {
       const body = JSON.stringify({ lists: edits.map(toRequest) });
       const headers = { 'Content-Type': 'application/json' };
-      const init = { method: 'PUT', body, headers, signal: options?.signal ?? null };
-      const results = await call<Result>(userId, init);
-      return new Map(
-        results.filter((result) => typeof result?.status === 'string').map((result) => [result.id, result]),
-      );
+      const results = await call<Result>(userId, { method: 'PUT', body, headers, ...signalOf(options) });
+      return new Map(results.filter(({ status }) => typeof status === 'string').map((result) => [result.id, result]));
     },
   };
 }

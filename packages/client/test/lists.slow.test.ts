@@ -2,10 +2,13 @@ import { expect } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
 import type { Options, Sounds } from '../src/index.ts';
 import { createLists, type Lists, type ListToSave } from '../src/lists.ts';
-import { type Device, errorAnswer, nameOf, pass, successAnswer, test } from './device.ts';
+import { type Device, errorAnswer, faultsOf, nameOf, pass, successAnswer, test } from './device.ts';
 
 /** Ends calls without a network soon, but leaves time for an answer under load. */
 const shortLimit = { timeLimitMs: 5_000 };
+
+/** Answer of a proxy. */
+const maintenance = { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"status":"maintenance"}' };
 
 const newList = (fields: Partial<ListToSave> = {}): ListToSave => ({
   ...{ id: crypto.randomUUID(), name: 'Night', is_mix: false, items: [], version: 0 },
@@ -64,8 +67,8 @@ test('edits of two devices without a network are merged, and previews need no ne
 
   other.network.before = pass;
   await theirs.flush();
-  device.network.before = pass;
-  await mine.flush();
+  device.network.before = faultsOf('PUT /lists', maintenance);
+  await mine.flush(); // repeats it
   await theirs.sync();
   for (const lists of [mine, theirs]) expect(await textsOf(lists)).toEqual(['Late 3: Rain Sea Wind']);
   for (const each of [device, other]) expect(unsent(each)).toEqual([]);

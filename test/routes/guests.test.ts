@@ -47,8 +47,8 @@ describe('POST /auth/guest', () => {
   }) => {
     expect(guest.user).toEqual({ id: expect.any(String), email: null, is_guest: true });
     const { refresh_token } = guest;
-    const { access_token } = (await api.post('/auth/refresh').send({ refresh_token }).expect(200)).body.data;
-    expect(access_token).not.toBe(guest.access_token);
+    const refreshed = (await api.post('/auth/refresh').send({ refresh_token }).expect(200)).body.data;
+    expect(refreshed.refresh_token).not.toBe(refresh_token);
     const sound_id = await addSound(sql);
     await guest.app.post('/favorites').send({ sound_id }).expect(201);
     await guest.app.post(`/sounds/${sound_id}/play`).expect(200);

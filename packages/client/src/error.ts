@@ -81,7 +81,7 @@ export const sessionOver = () =>
 
 /** Returns the error of a call for the audio of a premium sound, if the user has no premium. */
 export const locked = () =>
-  new SoundsError('This sound needs premium.', { status: 404, code: 'not_found', reason: 'locked' });
+  new SoundsError('The sound needs premium.', { status: 404, code: 'not_found', reason: 'locked' });
 
 /** Returns the error of an edit of a list that would exceed a maximum of the service. */
 export const tooMany = () =>
@@ -100,7 +100,7 @@ export function errorOf({ status, headers }: Response, text: string): SoundsErro
   const error = envelope(text);
   const details = { status, retryAfter: retryAfterOf(headers) };
   if (!error || status < 400) {
-    const message = `Another server answered with ${status}.`;
+    const message = `Another server answered: ${status}.`;
     return new SoundsError(message, { ...details, code: 'no_answer' });
   }
   return new SoundsError(error.message, {
@@ -114,7 +114,7 @@ export function errorOf({ status, headers }: Response, text: string): SoundsErro
 
 /** Returns the error for a redirect, which is not followed because another host would get the request. */
 export function redirected(status: number, address: string | null): SoundsError {
-  const message = `The service redirects to ${address ?? 'another url'}. Use that url.`;
+  const message = `The service redirects to ${address ?? 'another url'}: use it.`;
   return new SoundsError(message, { status, code: 'no_answer' });
 }
 

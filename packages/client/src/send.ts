@@ -64,8 +64,8 @@ export async function send(
   }
 }
 
-const isWorthRepeating = ({ code }: SoundsError, repeatable: boolean) =>
-  code === 'rate_limited' || (repeatable && (code === 'server_error' || code === 'no_answer'));
+const isWorthRepeating = ({ code, status }: SoundsError, repeatable: boolean) =>
+  code === 'rate_limited' || (repeatable && status !== 413 && /no_answer|server_error/.test(code));
 
 function reasonToWait({ code, retryAfter }: SoundsError): Wait['reason'] {
   if (code === 'rate_limited' || retryAfter !== null) return 'limited';

@@ -9,11 +9,11 @@ test('a redirect is an error that names the new address, and takes no write alon
   const api = device.again(withoutRepeats);
   network.before = ({ path }): Fault =>
     path.startsWith('/moved') ? successAnswer({ data: [] }) : { status: 307, headers: { Location: `/moved${path}` } };
-  await expect(api.categories()).rejects.toThrow(/redirects to http:.*\/moved\/api\/v1\/categories\./);
+  await expect(api.categories()).rejects.toThrow(/redirects to http:.*\/moved\/api\/v1\/categories:/);
   await expect(api.fetch('/categories')).rejects.toMatchObject({ code: 'no_answer' });
   sent.length = 0;
   const signIn = api.auth.signIn({ email: newEmail(), password });
-  await expect(signIn).rejects.toThrow('redirects to /moved/api/v1/auth/signin.');
+  await expect(signIn).rejects.toThrow('redirects to /moved/api/v1/auth/signin:');
   expect(sent).toEqual(['POST /auth/signin']);
 });
 

@@ -147,7 +147,7 @@ test('500 histories among foreign, lost and late answers end with what the user 
 test('an outbox halves a request that is too large, and tells of an entry that is too large', async () => {
   const service = await startSmallService();
   for (const id of ids) service.sounds.add(id);
-  const { auth, plays } = createSounds({ url: service.url, store: memoryStore(), timeLimitMs: 900 });
+  const { auth, plays } = createSounds({ url: service.url, store: memoryStore() });
   await auth.signIn({ email: '', password: '' });
   const heard = () => [...service.plays.values()].map(({ sound_id }) => sound_id).sort();
   for (const id of [...ids, largeSound]) await plays.record(id);

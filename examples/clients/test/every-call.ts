@@ -1,4 +1,4 @@
-// Writes a call of every operation of the document, with all fields of its body, for the program of each language.
+// Writes a call of every operation of the document, with all fields of its body, for the program in Kotlin.
 
 interface Schema {
   $ref?: string;
@@ -20,8 +20,6 @@ interface Document {
 
 /** A call. `ids` are the names of its parameters in the path; `body` is JSON text, empty without a body. */
 interface Call {
-  path: string;
-  method: string;
   name: string;
   tag: string;
   ids: string[];
@@ -32,22 +30,14 @@ interface Call {
 const exampleId = '50000000-0000-4000-8000-000000000001';
 
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
-const argumentsOf = (...texts: (string | false)[]) => texts.filter(Boolean).join(', ');
 
-/** Returns the source text of a call for each language. */
-const languages = {
-  kotlin({ tag, name, ids, body }: Call, id: string) {
-    const given = argumentsOf(...ids.map(() => `UUID.fromString("${id}")`), body && `body("""${body}""")`);
-    return `    show("${name}") { ${capital(tag)}Api(url).${name}(${given}) }`;
-  },
-  typescript({ path, method, name, ids, body }: Call, id: string) {
-    const params = ids.length > 0 && `params: { path: { ${ids.map((each) => `${each}: '${id}'`).join(', ')} } }`;
-    const given = argumentsOf(params, body && `body: ${body}`);
-    return `show('${name}', await client.${method.toUpperCase()}('${path}', { ${given} }));`;
-  },
-};
-
-export type Language = keyof typeof languages;
+/** Returns the source text of a call. */
+function sourceOfCall({ tag, name, ids, body }: Call, id: string) {
+  const given = [...ids.map(() => `UUID.fromString("${id}")`), body && `body("""${body}""")`]
+    .filter(Boolean)
+    .join(', ');
+  return `    show("${name}") { ${capital(tag)}Api(url).${name}(${given}) }`;
+}
 
 /** Ends the account and the session last, so that the other calls succeed. */
 const order = ({ name, tag }: Call) => ['deleteAccount', 'signOut'].indexOf(name) * 2 + Number(tag === 'auth');
@@ -64,27 +54,16 @@ export function everyCall({ paths, components }: Document, email: string, id: st
     if (fields.length > 0) return Object.fromEntries(fields);
     return schema.items ? [exampleOf(schema.items)] : (schema.enum ?? schema.examples)?.[0];
   };
-  const calls = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(
-      ([
-        method,
-        {
-          operationId,
-          tags: [tag],
-          parameters = [],
-          requestBody,
-        },
-      ]) => {
-        const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-        const schema = requestBody?.content['application/json'].schema;
-        const body = schema ? JSON.stringify(exampleOf(schema)).replaceAll(exampleId, id) : '';
-        return { path, method, name: operationId, tag, ids, body };
-      },
-    ),
-  );
+  const calls = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .map(({ operationId, tags: [tag], parameters = [], requestBody }) => {
+      const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+      const schema = requestBody?.content['application/json'].schema;
+      const body = schema ? JSON.stringify(exampleOf(schema)).replaceAll(exampleId, id) : '';
+      return { name: operationId, tag, ids, body };
+    });
   return calls.sort((one, other) => order(one) - order(other));
 }
 
 /** Returns the source text of calls. @param id id of a sound in all paths */
-export const sourceOf = (calls: Call[], language: Language, id: string) =>
-  calls.map((call) => languages[language](call, id)).join('\n');
+export const sourceOf = (calls: Call[], id: string) => calls.map((call) => sourceOfCall(call, id)).join('\n');

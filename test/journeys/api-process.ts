@@ -9,7 +9,7 @@ const script = `
   const { url } = await startApi(JSON.parse(process.argv[1]));
   console.log(url);`;
 
-/** Starts the Supabase API in a separate process, which can be frozen and killed. */
+/** Starts the Supabase API in a separate process, which can be killed. */
 export async function startApiProcess(options: { databaseUrl: string; storageDir: string; port: number }) {
   const args = ['--input-type=module-typescript', '--eval', script, JSON.stringify(options)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -20,7 +20,6 @@ export async function startApiProcess(options: { databaseUrl: string; storageDir
   if (typeof url !== 'string') throw new Error('The Supabase API did not start.');
   return {
     url,
-    signal: (name: NodeJS.Signals) => child.kill(name),
     kill: async () => {
       child.kill('SIGKILL');
       await exited;

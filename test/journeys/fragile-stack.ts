@@ -7,7 +7,7 @@ import { freePort } from '../support/ports.ts';
 import { preparedFolder } from '../support/prepared.ts';
 import { startApiProcess } from './api-process.ts';
 
-/** Starts an embedded Supabase whose parts can be stopped and started again on the same ports. */
+/** Starts an embedded Supabase whose Postgres can be stopped and started again on the same port. */
 export async function startFragileStack() {
   const dataDir = await preparedFolder();
   const server = { dataDir: join(dataDir, 'postgres'), port: await freePort(), durable: false };
@@ -20,16 +20,10 @@ export async function startFragileStack() {
     apiUrl: api.url,
     databaseUrl,
     ...localKeys,
-    /** Pairs of functions that stop a part and start it again. */
-    breakages: {
-      stopPostgres: [
-        () => postgres.stop(),
-        async () => {
-          postgres = await startPostgres(server);
-        },
-      ],
-      freezeApi: [async () => api.signal('SIGSTOP'), async () => api.signal('SIGCONT')],
-    } as const,
+    stopPostgres: () => postgres.stop(),
+    startPostgres: async () => {
+      postgres = await startPostgres(server);
+    },
     stop: async () => {
       await api.kill();
       await postgres.stop();

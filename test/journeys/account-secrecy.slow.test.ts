@@ -123,11 +123,3 @@ describe('secrecy of accounts', () => {
     expect(new Set(await Promise.all(ids)).size).toBe(4);
   });
 });
-
-test('an address gets at most five mails an hour from all sign-ups with it', async ({ project: { api } }) => {
-  const email = newEmail();
-  for (let mails = 0; mails < 4; mails++) await send(api, 'sign-up', email).expect(200);
-  await send(api, 'resend', email).expect(200);
-  await send(api, 'sign-up', email).expect(429).expect('X-Error-Reason', 'limit_mails');
-  await send(api, 'recover', email).expect(200);
-});

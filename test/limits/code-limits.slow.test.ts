@@ -55,22 +55,18 @@ test('100 codes and 200 passwords an hour may fail for one account from all clie
   );
 });
 
-test('wrong codes of one IPv6 /48 or IPv4 /24 do not stop the owner at another network', async () => {
+test('wrong codes of one IPv4 /24 do not stop the owner at another network', async () => {
   await withSupabase(
     (_req, res) => reject(res),
     async (api) => {
-      for (const [addressOf, elsewhere] of [
-        [(n: number) => `2001:db8:1:${(n + 1) * 256}::1`, '2001:db8:2::1'],
-        [(n: number) => `198.51.100.${n + 1}`, '198.51.101.1'],
-      ] as const) {
-        const email = newEmail();
-        const guess = async (from: string) =>
-          (await verify(api, email, '12345678').set('X-Forwarded-For', from)).status;
-        const statuses: number[] = [];
-        for (let client = 0; client < 4; client++) statuses.push(...(await times(10, () => guess(addressOf(client)))));
-        expect(tally(statuses)).toEqual({ 401: 30, 429: 10 });
-        expect(await guess(elsewhere)).toBe(401);
-      }
+      const email = newEmail();
+      const guess = async (address: string) =>
+        (await verify(api, email, '12345678').set('X-Forwarded-For', address)).status;
+      const statuses: number[] = [];
+      for (let client = 1; client <= 4; client++)
+        statuses.push(...(await times(10, () => guess(`198.51.100.${client}`))));
+      expect(tally(statuses)).toEqual({ 401: 30, 429: 10 });
+      expect(await guess('198.51.101.1')).toBe(401);
     },
     { TRUST_PROXY: '1' },
   );

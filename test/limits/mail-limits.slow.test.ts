@@ -41,8 +41,6 @@ test('the limits of mails for an account and a client count only mails that were
         await ask(api, path, email, 50).expect(429).expect('X-Error-Reason', 'limit_mails');
         await ask(api, path, ` ${email.toUpperCase()}`, 51).expect(429);
       }
-      expect(await statuses(31, () => ask(api, 'recover', newEmail(), 60))).toEqual({ 200: 30, 429: 1 });
-      await ask(api, 'recover', newEmail(), 61).expect(200);
     },
     behindProxy,
   );
@@ -78,28 +76,30 @@ test('one network gets two mails an hour for an account, of the five in total', 
   );
 });
 
-test.for(['resend', 'signup', 'recover'] as const)(
-  'five POST /auth/%s of strangers do not stop the owner of an account from recovering it',
-  async (path) => {
-    const { mailed, behave } = confirming();
-    await withSupabase(
-      behave,
-      async (api) => {
-        const owner = newEmail();
-        const trusted = 200;
-        expect(await signIn(api, owner, { from: inNetwork(trusted) })).toMatchObject({ status: 200 });
-        for (let stranger = 0; stranger < 5; stranger++) await ask(api, path, owner, stranger).expect(200);
-        await ask(api, path, owner, 100).expect(429);
-        await ask(api, 'recover', owner, 101).expect(path === 'recover' ? 429 : 200);
-        const before = mailed.length;
-        const answers = await statuses(6, () => ask(api, 'recover', owner, trusted));
-        expect(answers).toEqual(path === 'recover' ? { 429: 6 } : { 200: 2, 429: 4 });
-        expect(mailed.length - before).toBe(path === 'recover' ? 3 : 5); // the owner gets mails beyond the limits
-      },
-      behindProxy,
-    );
-  },
-);
+test.for([
+  ['sign-ups and resends', ['signup', 'resend']],
+  ['recoveries', ['recover']],
+] as const)('five %s of strangers do not stop the owner of an account from recovering it', async ([, paths]) => {
+  const isRecovery = paths[0] === 'recover';
+  const { mailed, behave } = confirming();
+  await withSupabase(
+    behave,
+    async (api) => {
+      const owner = newEmail();
+      const trusted = 200;
+      expect(await signIn(api, owner, { from: inNetwork(trusted) })).toMatchObject({ status: 200 });
+      for (let stranger = 0; stranger < 5; stranger++)
+        await ask(api, paths[stranger % paths.length] ?? paths[0], owner, stranger).expect(200);
+      for (const path of paths) await ask(api, path, owner, 100).expect(429).expect('X-Error-Reason', 'limit_mails');
+      await ask(api, 'recover', owner, 101).expect(isRecovery ? 429 : 200);
+      const before = mailed.length;
+      const answers = await statuses(6, () => ask(api, 'recover', owner, trusted));
+      expect(answers).toEqual(isRecovery ? { 429: 6 } : { 200: 2, 429: 4 });
+      expect(mailed.length - before).toBe(isRecovery ? 3 : 5); // the owner gets mails beyond the limits
+    },
+    behindProxy,
+  );
+});
 
 test('a trusted client gets a mail after 30 mails of a neighbour, and the same 429 as all others', async () => {
   const { mailed, behave } = confirming();

@@ -120,19 +120,6 @@ test('while the password queue is full, only the right password shows trust in a
   );
 });
 
-test('a trusted client signs in beyond the limits that others have filled', async () => {
-  await withSupabase(
-    countingAuth().behave,
-    async (api) => {
-      const [office, colleague] = ['192.0.2.1', newEmail()];
-      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
-      await fillLimitOf(api, office);
-      expect(await signIn(api, colleague, { from: office })).toMatchObject({ status: 200 });
-    },
-    env,
-  );
-});
-
 test('beyond a limit, a wrong code of a trusted client gets the response and time of all others', async () => {
   await withSupabase(
     countingAuth().behave,
@@ -186,22 +173,17 @@ test('an account trusts a client for 30 days after a sign-in', async () => {
   expect([await isTrustedAfter(29.9), await isTrustedAfter(30.1)]).toEqual([true, false]);
 });
 
-test('wrong passwords of one IPv6 /48 or IPv4 /24 do not stop the owner at another network', async () => {
+test('wrong passwords of one IPv6 /48 do not stop the owner at another network', async () => {
   await withSupabase(
     countingAuth().behave,
     async (api) => {
-      for (const [addressOf, elsewhere] of [
-        [(n: number) => `2001:db8:1:${(n + 1) * 256}::1`, '2001:db8:2::1'],
-        [(n: number) => `198.51.100.${n + 1}`, '198.51.101.1'],
-      ] as const) {
-        const email = newEmail();
-        const statuses: number[] = [];
-        for (let client = 0; client < 9; client++)
-          for (const { status } of await times(10, () => signIn(api, email, { from: addressOf(client), secret: 'x' })))
-            statuses.push(status);
-        expect(tally(statuses)).toEqual({ 401: 60, 429: 30 });
-        expect(await signIn(api, email, { from: elsewhere })).toMatchObject({ status: 200 });
-      }
+      const email = newEmail();
+      const guess = (from: string) => signIn(api, email, { from, secret: 'x' });
+      const statuses: number[] = [];
+      for (let client = 1; client <= 9; client++)
+        for (const { status } of await times(10, () => guess(`2001:db8:1:${client * 256}::1`))) statuses.push(status);
+      expect(tally(statuses)).toEqual({ 401: 60, 429: 30 });
+      expect(await signIn(api, email, { from: '2001:db8:2::1' })).toMatchObject({ status: 200 });
     },
     env,
   );

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
 import type { Options, Sounds } from '../src/index.ts';
 import { createLists, type Lists, type ListToSave } from '../src/lists.ts';
-import { type Device, errorAnswer, faultsOf, nameOf, pass, successAnswer, test } from './device.ts';
+import { type Device, errorAnswer, faultsOf, nameOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
 
 /** Ends calls without a network soon, but leaves time for an answer under load. */
 const shortLimit = { timeLimitMs: 5_000 };
@@ -61,7 +61,8 @@ test('edits of two devices without a network are merged, and previews need no ne
   for (const each of [device, other]) cutLists(each);
   await change(mine, ({ items }) => ({ items: [...items, item(wind)] }));
   await change(theirs, ({ items }) => ({ name: 'Late', items: [...items, item(sea)] }));
-  await expect(mine.flush()).rejects.toMatchObject({ code: 'no_answer' });
+  const offline = startLists(device, device.again(withoutRepeats));
+  await expect(offline.flush()).rejects.toMatchObject({ code: 'no_answer' });
   const [list] = await startLists(device).all();
   expect(list).toMatchObject({ version: 1, items: [{ sounds: { title: 'Rain' } }, item(wind)] });
 

@@ -73,8 +73,8 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function private.picked is 'Returns some columns of a row.';
 
--- Returns the columns whose values differ. With the path of a file also all its facts, even if they are equal, because an
--- import may measure the new file before an undo, which then restores the old facts.
+-- Returns the columns whose values differ. With the path of a file also all its facts, even if they are equal, because
+-- an import may measure the new file before an undo, which then restores the old facts.
 create function private.changed_columns(before jsonb, after jsonb) returns text[]
 language plpgsql immutable set search_path = '' as $$
 declare

@@ -3992,7 +3992,8 @@ begin
     raise exception 'The trash has no row of "%" with the id %. The view admin.trash lists what it has; delete a row '
       'in its table first.', table_name, id;
   elsif trashed.named_by is not null then
-    raise exception 'The category "%" is still named by: %. Change these first.', trashed.name, trashed.named_by;
+    raise exception 'The category "%" is still named by: %. Change these, or delete them for good, first.',
+      trashed.name, trashed.named_by;
   end if;
   perform private.delete_from_trash(table_name, array[id]);
   return format('Deleted for good: "%s" of %s.', trashed.name, table_name);
@@ -4499,8 +4500,8 @@ begin
 end
 $$;
 comment on function admin.undo_since is
-  'Takes back all changes of admin.recent_edits since a time such as 2030-01-04 09:30 Europe/Berlin, newest first, for '
-  'example those of an import.';
+  'Takes back all changes of admin.recent_edits whose transactions began at or after a time such as '
+  '2030-01-04 09:30 Europe/Berlin, newest first, for example those of an import.';
 
 -- supabase/schemas/60_api_keys.sql
 
@@ -4641,7 +4642,8 @@ create function private.needed_scope(operation text) returns text language sql s
   from pg_proc where pronamespace = 'public'::regnamespace and proname = operation
 $$;
 comment on function private.needed_scope is
-  'Returns the smallest scope of a key that may call this API function: all, unless the function cannot write.';
+  'Returns the smallest scope of a key that may call this API function: all if it can write, else read or '
+  'catalogue.';
 
 create function private.require_scope(scope text, operation text) returns void
 language plpgsql stable set search_path = '' as $$
@@ -4876,7 +4878,8 @@ begin
 end
 $$;
 comment on function private.move_clearings is
-  'Moves the clearings of a guest, so that what the guest has removed does not come back with a late play.';
+  'Moves the clearings of a guest, so that what the guest has removed does not come back with a late play, also of '
+  'another device of the owner.';
 
 create function private.move_lists(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -27,8 +27,8 @@ create trigger favorites_lock_account before insert or delete on public.favorite
   for each statement execute function private.lock_account();
 
 -- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
--- rows of the others. Users share 1,000 locks, because the memory for locks is limited. enable_seqscan = off avoids
--- plans that read the whole table, which Postgres would make while one user has most favorites.
+-- rows of the others. Users share about 2,000 locks, because the memory for locks is limited. enable_seqscan = off
+-- avoids plans that read the whole table, which Postgres would make while one user has most favorites.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin

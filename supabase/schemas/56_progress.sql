@@ -42,7 +42,7 @@ $$;
 comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
 
 -- Locks the account, the caller's rows and these sounds, in this order and before the history, so that saving and the
--- deletions of sounds, histories and accounts cannot deadlock. Users share 1,000 locks, as for favorites.
+-- deletions of sounds, histories and accounts cannot deadlock. Users share about 2,000 locks, as for favorites.
 create function private.lock_progress(sound_ids uuid[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin

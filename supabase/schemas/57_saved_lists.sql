@@ -31,7 +31,7 @@ $$;
 comment on function private.sent_lists is 'Reads the lists of a request, with trimmed names.';
 
 -- Locks the account first, so that it is not deleted meanwhile. Serializes the calls of one user, so that each counts
--- the lists of the others. Users share 1,000 locks, as for favorites.
+-- the lists of the others. Users share about 2,000 locks, as for favorites.
 create function private.lock_lists() returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();

@@ -135,7 +135,8 @@ begin
     raise exception 'The trash has no row of "%" with the id %. The view admin.trash lists what it has; delete a row '
       'in its table first.', table_name, id;
   elsif trashed.named_by is not null then
-    raise exception 'The category "%" is still named by: %. Change these first.', trashed.name, trashed.named_by;
+    raise exception 'The category "%" is still named by: %. Change these, or delete them for good, first.',
+      trashed.name, trashed.named_by;
   end if;
   perform private.delete_from_trash(table_name, array[id]);
   return format('Deleted for good: "%s" of %s.', trashed.name, table_name);

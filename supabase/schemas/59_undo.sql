@@ -119,8 +119,8 @@ exception
 end
 $$;
 
--- Repeats attempts that a constraint has rejected once, because they may succeed after other edits are undone: sounds
--- can get the old slug of a renamed category only after the category.
+-- Repeats attempts that a constraint has rejected once, because they may succeed after other rows of the change
+-- are undone: sounds can get the old slug of a renamed category only after the category.
 create function private.undo_rows(undone_change text) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -218,5 +218,5 @@ begin
 end
 $$;
 comment on function admin.undo_since is
-  'Takes back all changes of admin.recent_edits since a time such as 2030-01-04 09:30 Europe/Berlin, newest first, for '
-  'example those of an import.';
+  'Takes back all changes of admin.recent_edits whose transactions began at or after a time such as '
+  '2030-01-04 09:30 Europe/Berlin, newest first, for example those of an import.';

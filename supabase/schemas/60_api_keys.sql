@@ -141,9 +141,11 @@ create function private.needed_scope(operation text) returns text language sql s
   from pg_proc where pronamespace = 'public'::regnamespace and proname = operation
 $$;
 comment on function private.needed_scope is
-  'Returns the smallest scope of a key that may call this API function: all, unless the function cannot write.';
+  'Returns the smallest scope of a key that may call this API function: all if it can write, else read or '
+  'catalogue.';
 
--- Uses a SQLSTATE that no other error has. Detail is the scope of the key, hint the scope that the operation needs.
+-- Uses a SQLSTATE that no other error has; the gateway answers 401 key_scope. Detail is the scope of the key, hint the
+-- scope that the operation needs.
 create function private.require_scope(scope text, operation text) returns void
 language plpgsql stable set search_path = '' as $$
 declare

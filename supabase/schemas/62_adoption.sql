@@ -101,6 +101,7 @@ $$;
 comment on function private.move_positions is
   'Saves the positions and removals of a guest as if the owner had sent them: the newest of each sound wins.';
 
+-- Runs after the history and the positions have moved, because these ask for the owner's clearings.
 create function private.move_clearings(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -110,7 +111,8 @@ begin
 end
 $$;
 comment on function private.move_clearings is
-  'Moves the clearings of a guest, so that what the guest has removed does not come back with a late play.';
+  'Moves the clearings of a guest, so that what the guest has removed does not come back with a late play, also of '
+  'another device of the owner.';
 
 -- Keeps the version, because edits that the device has not sent yet refer to it.
 create function private.move_lists(guest uuid, owner uuid) returns void

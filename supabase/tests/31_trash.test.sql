@@ -133,7 +133,7 @@ select throws_like(
 delete from public.categories where slug like 'tests-%';
 select throws_ok(
   $$ select admin.delete_for_good('categories', '7e57ca00-0000-4000-8000-000000000001') $$, 'P0001',
-  'The category "tests-top" is still named by: 1 sound, 1 sub-intention. Change these first.',
+  'The category "tests-top" is still named by: 1 sound, 1 sub-intention. Change these, or delete them for good, first.',
   'a category that a sound and a sub-intention name is not deleted for good'
 );
 select throws_like(

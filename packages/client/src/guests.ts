@@ -29,15 +29,19 @@ const outboxes = ['favorites', 'plays', 'progress', 'lists'];
 
 /** Returns the user of this device, or makes a guest. Concurrent calls make only one guest. */
 export const continueAsGuest = ({ url, waiting, session }: Shared, options?: CallOptions): Promise<User> =>
-  exclusively('sounds.guest', async () => {
-    const present = (await session.load())?.user;
-    if (present) return present;
-    const client = tokenlessClient(url, waiting, false);
-    const { data } = await answer(client.POST('/auth/guest', signalOf(options)));
-    const guest = toSession(data, userOf(data.user));
-    await session.begin(guest);
-    return guest.user;
-  });
+  exclusively(
+    'sounds.guest',
+    async () => {
+      const present = (await session.load())?.user;
+      if (present) return present;
+      const client = tokenlessClient(url, waiting, false);
+      const { data } = await answer(client.POST('/auth/guest', signalOf(options)));
+      const guest = toSession(data, userOf(data.user));
+      await session.begin(guest);
+      return guest.user;
+    },
+    waiting.timeLimitMs,
+  );
 
 /**
  * Has the user adopt the guests that wait for it. One that the service rejects is reported as `notAdopted`, stays, and
@@ -78,7 +82,10 @@ async function adopt(parts: Adopting, owner: string, guest: Session): Promise<vo
   });
 }
 
-/** Calls the adoption. Succeeds also if it was done before and its response was lost, or if the guest is gone. */
+/**
+ * Calls the adoption. Succeeds also if it was done before and its response was lost, or if the guest's session is over:
+ * what the guest has sent is lost then, because nobody can sign in as the guest.
+ */
 async function callAdoption(parts: Adopting, owner: string, guest: Session): Promise<void> {
   const post = ({ access_token }: Session) =>
     parts.session.api({ userId: owner }).POST('/me/guest', { body: { access_token } });

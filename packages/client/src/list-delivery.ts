@@ -66,9 +66,13 @@ export function createListDelivery({ put, unsent, copy, refuse, keep, exceeding 
   };
 }
 
-/** Tells whether nothing of an edit is left to send. @param edit the edit now, which may be newer than the sent one */
-const isDone = ({ status }: Result, edit: Edit, sent: Edit) =>
-  status === 'deleted' || (status === 'saved' && isEqual(edit, sent));
+/**
+ * Tells whether nothing of an edit is left to send. A removal is done when the service has no list, even if the app has
+ * removed it a second time meanwhile.
+ * @param edit the edit now, which may be newer than the sent one
+ */
+const isDone = ({ status, list }: Result, edit: Edit, sent: Edit) =>
+  status === 'deleted' || (status === 'saved' && (edit.mine ? isEqual(edit, sent) : !list));
 
 /**
  * Returns an edit as it must be sent after a result, with the list of the service as its new beginning.

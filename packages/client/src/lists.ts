@@ -40,7 +40,7 @@ export interface ListToSave extends Content {
 /** Mixes and playlists of the user, which can be changed without a network. */
 export interface Lists extends ReturnType<typeof createLists> {}
 
-/** Maximum number of states that are remembered for later edits. */
+/** Maximum number of keys of states that are remembered for later edits. Each state has two keys. */
 const maxStates = 2_000;
 
 /** Creates lists, and sends the edits of the last start. Make one object for the whole app. */
@@ -98,7 +98,7 @@ export function createLists(options: ListsOptions) {
         const next = editOf(list, edit, copied, states.of(list));
         delete unsent[list.id]; // at the end, as the newest change
         unsent[list.id] = next;
-        states.remember(list);
+        states.remember(list); // the next save of this object is compared with this one
       });
       edits.exceeding.delete(list.id);
       changed();
@@ -188,7 +188,7 @@ function editOf(list: ListToSave, before?: Edit, copied?: StoredList, remembered
  */
 function mergedOnDevice(editedState: Content | null, list: ListToSave, present: Content): Content {
   const merged = merge(editedState, contentOf(list), present);
-  if (fits(list) && !fits(merged)) throw tooMany();
+  if (!fits(merged)) throw tooMany();
   return merged;
 }
 

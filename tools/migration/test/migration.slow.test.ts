@@ -92,7 +92,7 @@ test('npm run migration -- --baseline writes the baseline, unless a later migrat
   expect(await written('_baseline.sql')).not.toContain('\nselect 1;');
   writeBaseline(project);
   expect(await readdir(migrations)).toEqual(before);
-  expect(await written('_baseline.sql')).toContain('\nselect 1;\n\n-- supabase/schemas/32_');
+  expect(await written('_baseline.sql')).toContain('\nselect 1;\n\n-- supabase/schemas/31_sounds_created_at');
   await writeFile(join(migrations, '29990101000000_later.sql'), 'select 1;');
   expect(() => writeBaseline(project)).toThrow('The baseline cannot change after 29990101000000_later.sql.');
 });

@@ -170,6 +170,23 @@ test('a removal by an id in capitals arrives, and an edit without an answer hold
   expect(unsent(device)).toEqual([]);
 });
 
+test('a removal that is repeated while the first one is on its way is done, too', async ({ device }) => {
+  const lists = startLists(device);
+  const list = newList();
+  await lists.save(list);
+  await lists.flush();
+  device.network.before = async (request) => {
+    if (nameOf(request) !== 'PUT /lists') return undefined;
+    device.network.before = pass;
+    await lists.remove(list.id);
+    return undefined;
+  };
+  await lists.remove(list.id);
+  await lists.flush();
+  await lists.flush();
+  expect(unsent(device)).toEqual([]);
+});
+
 test('a refused edit is dropped, and one that does not fit stays until there is room', async ({ device, sql }) => {
   const lists = startLists(device);
   const user = device.account.user?.id ?? '';

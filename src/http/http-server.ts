@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { ApiError, envelope } from '../errors.ts';
 
 const options = {
-  /** Time limit of a request, including its body of at most 32 KB. */
+  /** Time limit of a request, including its body of at most 128 KB. */
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,

@@ -54,7 +54,7 @@ async function acceptOpened(server: Server, timeLeftMs: () => number) {
 
 /**
  * Ends the connections without a response under way, unless bytes have arrived since the last call: they are idle, or
- * have a half-sent request that will never be complete.
+ * have a half-sent request that pauses for as long as the time between two calls.
  * @param seen numbers of bytes that each connection had read at the last call
  */
 function endIdle({ connections, responses }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
@@ -65,7 +65,10 @@ function endIdle({ connections, responses }: ReturnType<typeof follow>, seen: Ma
   }
 }
 
-/** Ends the process on SIGTERM and SIGINT, in phases. Every request that arrives whole in time is answered. */
+/**
+ * Ends the process on SIGTERM and SIGINT, in phases. Answers every request that arrives whole in time, unless it pauses
+ * for 2 s after the drain.
+ */
 export function shutDownOnSignals({ config, lifecycle, log, close }: Context, server: Server): void {
   const open = follow(server);
   const inFlight = () => open.responses.size;

@@ -1598,7 +1598,7 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is 'Returns a page of sounds without q, and the cursor of the next page.';
+comment on function private.sounds_in_order is 'Returns a page for a query without q, and the cursor of the next page.';
 
 -- supabase/schemas/32_lists.sql
 
@@ -2035,7 +2035,8 @@ create table private.listening_days (
 create index listening_days_oldest_first on private.listening_days (day);
 comment on table private.listening_days is
   'Users who listened or sent plays on each day (UTC), kept for 31 days because plays can arrive late.';
-comment on column private.listening_days.listened is 'True if the user played a sound on the day itself.';
+comment on column private.listening_days.listened is
+  'True if the user played a sound on this day, also if the play arrived later.';
 comment on column private.listening_days.receipts is 'Number of receipts that the user got on the day.';
 
 create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
@@ -2697,8 +2698,8 @@ begin
   word.spelled := spelling;
   word.is_beginning := false;
   word := private.find_whole(word);
-  -- Longer words count for the last word, and for others only if nothing has the word itself. A single letter of a
-  -- script without spaces is always a beginning, because its words are pairs of letters.
+  -- Longer words count for the last word, and for others only if nothing has the word itself. In a script without
+  -- spaces they always count, because words are pairs of letters there, and the typed one may be a single letter.
   if word.is_last or not word.is_whole or private.is_unspaced(spelling) then
     word := private.find_longer(word);
   end if;
@@ -3158,7 +3159,7 @@ begin
 end
 $$;
 comment on function private.search_sounds is
-  'Returns the best sounds for q, and the corrected text if they are those for words that were corrected.';
+  'Returns the best sounds for q. Returns the corrected text, too, if these sounds match a corrected word.';
 
 -- supabase/schemas/54_changes.sql
 

@@ -35,7 +35,8 @@ end
 $$;
 comment on function private.place_in_list is 'Returns the place of the sound whose created_at is the cursor.';
 
--- Rejects the cursor of another sort. The gateway has rejected a time with a sort, and other cursors without one.
+-- Rejects the cursor of another sort. The gateway has rejected a time where a sort is given, and the cursor of a sort
+-- where none is.
 create function private.place_in_order(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -196,4 +197,4 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is 'Returns a page of sounds without q, and the cursor of the next page.';
+comment on function private.sounds_in_order is 'Returns a page for a query without q, and the cursor of the next page.';

@@ -52,9 +52,9 @@ end
 $$;
 comment on function private.max_edits is 'Returns how many edits of a word are corrected. A swap of neighbours is one.';
 
--- The first two letters stay, and the first three with two edits, because people rarely mistype a beginning. Reads only
--- words that begin so, because no index finds similar ones among many short words. Without sequential scans Postgres
--- reads the index of the vocabulary, also in a small catalogue.
+-- The first two letters stay, and the first three with two edits, because people rarely mistype a beginning; only a
+-- swap may change them. Reads only words that begin so, because no index finds similar ones among many short words.
+-- Without sequential scans Postgres reads the index of the vocabulary, also in a small catalogue.
 create function private.correction(typed text) returns text
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare

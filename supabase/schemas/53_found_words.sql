@@ -121,8 +121,8 @@ begin
   word.spelled := spelling;
   word.is_beginning := false;
   word := private.find_whole(word);
-  -- Longer words count for the last word, and for others only if nothing has the word itself. A single letter of a
-  -- script without spaces is always a beginning, because its words are pairs of letters.
+  -- Longer words count for the last word, and for others only if nothing has the word itself. In a script without
+  -- spaces they always count, because words are pairs of letters there, and the typed one may be a single letter.
   if word.is_last or not word.is_whole or private.is_unspaced(spelling) then
     word := private.find_longer(word);
   end if;

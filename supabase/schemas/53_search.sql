@@ -138,4 +138,4 @@ begin
 end
 $$;
 comment on function private.search_sounds is
-  'Returns the best sounds for q, and the corrected text if they are those for words that were corrected.';
+  'Returns the best sounds for q. Returns the corrected text, too, if these sounds match a corrected word.';

@@ -19,7 +19,7 @@ const sessionEnded = () =>
 /** Creates the sign-in with a password. It takes the same time for a wrong address and a wrong password. */
 function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['signIn'] {
   return async (credentials, ip, options = {}) => {
-    // A rejection by a limit takes this time from the arrival of the request.
+    // Beyond a limit, a failure takes 500 ms from here, as the 429 of the limit does, which answer.ts sends in its place.
     let due = options.goesFirst ? minimumDelay() : undefined;
     const ask = () => {
       due ??= minimumDelay();

@@ -79,7 +79,7 @@ test('one network gets two mails an hour for an account, of the five in total', 
 test.for([
   ['sign-ups and resends', ['signup', 'resend']],
   ['recoveries', ['recover']],
-] as const)('five %s of strangers do not stop the owner of an account from recovering it', async ([, paths]) => {
+] as const)('five %s of strangers do not stop the owner from recovering the account', async ([, paths]) => {
   const isRecovery = paths[0] === 'recover';
   const { mailed, behave } = confirming();
   await withSupabase(

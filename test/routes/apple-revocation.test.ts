@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { makeIdToken } from '@sounds-service/local-supabase/identity-provider';
 import { type SmallApple, startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { jwtVerify } from 'jose';
-import { describe, expect, inject } from 'vitest';
+import { describe, expect, inject, onTestFinished, vi } from 'vitest';
 import { apiAt } from '../support/api.ts';
 import { appleEnv } from '../support/apple.ts';
 import { fixture } from '../support/fixture.ts';
@@ -157,6 +157,31 @@ describe.runIf(inject('stack').embedded)('POST /me/apple/revocation', () => {
     const old = await revoke(clientWith(revoking, data.access_token), body).expect(401);
     expect(old.get('X-Error-Reason')).toBe('recent_sign_in_required');
     expect(apple.requests.length).toBe(before);
+  });
+
+  test.for([
+    ['/auth/token', [11_000]],
+    ['/auth/revoke', [11_000, 7_000]],
+  ] as const)('fails after 11 s in all at an Apple that hangs at %s', async ([hanging, limitsMs], { apple }) => {
+    const deadline = new AbortController();
+    const slow = await startNetwork(apple.url, ({ path }) => {
+      vi.advanceTimersByTime(4_000);
+      if (path !== hanging) return undefined;
+      deadline.abort(new DOMException('The time is over.', 'TimeoutError'));
+      return 'cut';
+    });
+    const gateway = await startGateway(appleEnv(apple), slow.url);
+    const { app, code } = await appleUser(gateway);
+    await app.get('/me').expect(200); // gets the public keys of Supabase, which have a time limit, too
+    vi.useFakeTimers({ toFake: ['performance'] });
+    using timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
+    onTestFinished(() => void vi.useRealTimers());
+    await revoke(app, { authorization_code: code }).expect(500);
+    expect(timeout.mock.calls).toEqual(limitsMs.map((ms) => [ms]));
+    expect(gateway.logged.join('')).toMatch(new RegExp(`Apple did not answer ${hanging}.*APPLE_TEAM_ID.*TimeoutError`));
+    await app.delete('/me').expect(200);
+    await gateway.close();
+    apple.tokens.clear();
   });
 
   test('answers 500 if Apple fails or refuses, and names the settings only in the log', async () => {

@@ -1,5 +1,6 @@
-import { parseArgs, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { configOrExit } from '../config/config.ts';
+import { parseArguments } from './arguments.ts';
 import { runChecks } from './checks.ts';
 import type { Result } from './result.ts';
 import { createRun } from './run.ts';
@@ -13,17 +14,12 @@ a running gateway, too. Creates a temporary account and two small files, and rem
 
 function readArguments() {
   try {
-    const { values } = parseArgs({
-      options: { gateway: { type: 'string' }, json: { type: 'boolean', default: false }, help: { type: 'boolean' } },
-    });
-    if (values.help) {
+    const parsed = parseArguments(process.argv.slice(2));
+    if (parsed.help) {
       console.log(usage);
       process.exit(0);
     }
-    const gateway = values.gateway === undefined ? null : URL.parse(values.gateway);
-    if (values.gateway !== undefined && !gateway) throw new Error('--gateway must be an address such as https://host.');
-    if (gateway?.username || gateway?.password) throw new Error('--gateway must not contain a user or a password.');
-    return { json: values.json, gateway };
+    return parsed;
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`);
     process.exit(1);

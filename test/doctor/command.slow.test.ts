@@ -33,14 +33,12 @@ describe.runIf(inject('stack').embedded)('the command npm run doctor', { timeout
       expect(JSON.stringify([right.output, wrong.output, away.output])).not.toContain(secret);
   });
 
-  test('rejects an address with a user or a password, and does not repeat it', async () => {
-    for (const gateway of ['https://ada:hunter2@api.example.com', 'https://:hunter2@api.example.com', 'hunter2']) {
-      const { exited, output } = start(settingsOf(), '--gateway', gateway);
-      expect(await exited).toEqual([1, null]);
-      expect(output.stdout).toBe('');
-      expect(output.stderr).toMatch(/^--gateway must .*\.\n\nUsage: npm run doctor/);
-      expect(output.stderr).not.toMatch(/ada|hunter2/);
-    }
+  test('rejects an address with a password, prints its usage, and does not repeat the address', async () => {
+    const { exited, output } = start(settingsOf(), '--gateway', 'https://ada:hunter2@api.example.com');
+    expect(await exited).toEqual([1, null]);
+    expect(output.stdout).toBe('');
+    expect(output.stderr).toMatch(/^--gateway must .*\.\n\nUsage: npm run doctor/);
+    expect(output.stderr).not.toMatch(/ada|hunter2/);
   });
 
   test('leaves nothing behind when it is interrupted', async ({ sql }) => {

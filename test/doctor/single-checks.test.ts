@@ -2,8 +2,8 @@ import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { expect, inject, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { revocation } from '../../src/doctor/apple.ts';
+import { parseArguments } from '../../src/doctor/arguments.ts';
 import { redis, environment as variables } from '../../src/doctor/environment.ts';
-import { guests } from '../../src/doctor/project.ts';
 import { readReplica } from '../../src/doctor/replica.ts';
 import { createRun } from '../../src/doctor/run.ts';
 import { appleEnv } from '../support/apple.ts';
@@ -23,18 +23,15 @@ async function execute({ execute }: typeof redis, settings: Record<string, strin
   }
 }
 
+test('the doctor rejects an address of a gateway with a user or a password, and does not repeat it', () => {
+  for (const gateway of ['https://ada:hunter2@api.example.com', 'https://:hunter2@api.example.com', 'hunter2'])
+    expect(() => parseArguments(['--gateway', gateway])).toThrow(/^--gateway must (?!.*(ada|hunter2))/);
+});
+
 test('the doctor accepts a Redis that answers', { tags: ['redis'] }, async () => {
   const { url, stop } = await startRedis();
   expect(await execute(redis, { REDIS_URL: url })).toBe('It counts the limits.');
   await stop();
-});
-
-test('the doctor reports anonymous sign-ins that the database refuses', async ({ skip }) => {
-  skip(!inject('stack').embedded, 'The project has guests switched off.');
-  const run = createRun(loadConfig(environment()), null);
-  run.report = { allows_guests: false } as typeof run.report;
-  await expect(guests.execute(run)).rejects.toThrow(/^Anonymous sign-ins are switched on at Auth, but the database/);
-  await run.close();
 });
 
 test('the doctor warns of legacy keys', async () => {

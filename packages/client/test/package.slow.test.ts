@@ -39,12 +39,11 @@ test('the package contains only files of this version, and can be installed and 
   await writeFile('packages/client/dist/removed.js', ''); // as if from an earlier version
   const pack = ['pack', '--json', '--pack-destination', folder];
   const packed = await run('npm', pack, resolve('packages/client'));
-  const [{ filename, id, files }] = JSON.parse(packed.slice(packed.indexOf('[')));
+  const [{ filename, files }] = JSON.parse(packed.slice(packed.indexOf('[')));
   const paths: string[] = files.map(({ path }: { path: string }) => path);
   const needed = ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts'];
   expect(paths).toEqual(expect.arrayContaining(needed));
   expect(paths.filter((path) => /(?<!\.d)\.ts$|removed/.test(path))).toEqual([]);
-  expect(await run('npm', ['publish', '--dry-run', '--json', `./${filename}`])).toContain(`"id": "${id}"`);
 
   await writeFile(join(folder, 'package.json'), '{"type": "module", "private": true}');
   await run('npm', ['install', '--no-audit', '--no-fund', `./${filename}`]);

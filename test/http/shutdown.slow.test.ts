@@ -120,14 +120,22 @@ test('new connections are answered during DRAIN_SECONDS, which a second signal e
 });
 
 test('the drain answers connections that wait at its end, and ends half-sent requests', async () => {
-  const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '0' });
+  const { child, exited, origin, until } = await startListening({
+    ...environment(),
+    DRAIN_SECONDS: '0',
+    SHUTDOWN_GRACE_SECONDS: '600',
+  });
   const port = Number(new URL(origin).port);
   const halfSent = [
     'GET /healthz HTTP/1.1\r\nHo',
     'POST /api/v1/auth/signin HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
   ];
+  let received = '';
   for (const bytes of halfSent) {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.on('data', (data) => {
+      received += data;
+    });
     await once(socket, 'connect');
     socket.write(bytes);
   }
@@ -145,7 +153,6 @@ test('the drain answers connections that wait at its end, and ends half-sent req
   });
   child.kill('SIGTERM');
   child.kill('SIGCONT');
-  const began = performance.now();
   await until(/"phase":"answer"/);
   for (const character of '{"a": "b"}') {
     slow.write(character);
@@ -154,5 +161,5 @@ test('the drain answers connections that wait at its end, and ends half-sent req
   expect(await text(slow)).toMatch(/^HTTP\/1.1 400 .*Connection: close/s);
   expect(await Promise.all(waiting)).toEqual(Array(20).fill('HTTP/1.1 200'));
   expect(await exited).toEqual([0, null]);
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(received).not.toContain(' 408 '); // the drain ends them before the time limit of requests does
 });

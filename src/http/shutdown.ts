@@ -19,7 +19,10 @@ export function closeWhileDraining({ lifecycle }: Context): RequestHandler {
   };
 }
 
-/** Follows the open connections and the responses under way. */
+/**
+ * Follows the open connections and the responses under way.
+ * @returns both, and `answering`, which returns the responses to requests that have arrived whole
+ */
 function follow(server: Server) {
   const connections = new Set<Socket>();
   const responses = new Set<ServerResponse>();
@@ -31,7 +34,7 @@ function follow(server: Server) {
     responses.add(res);
     res.once('close', () => responses.delete(res));
   });
-  return { connections, responses };
+  return { connections, responses, answering: () => [...responses].filter(({ req }) => req.complete) };
 }
 
 /**
@@ -57,10 +60,10 @@ async function acceptOpened(server: Server, timeLeftMs: () => number) {
  * have a half-sent request that pauses for as long as the time between two calls.
  * @param seen numbers of bytes that each connection had read at the last call
  */
-function endIdle({ connections, responses }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
-  const answering = new Set([...responses].filter(({ req }) => req.complete).map(({ req }) => req.socket));
+function endIdle({ connections, answering }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
+  const busy = new Set(answering().map(({ req }) => req.socket));
   for (const socket of connections) {
-    if (!answering.has(socket) && seen.get(socket) === socket.bytesRead) socket.destroy();
+    if (!busy.has(socket) && seen.get(socket) === socket.bytesRead) socket.destroy();
     seen.set(socket, socket.bytesRead);
   }
 }
@@ -71,7 +74,7 @@ function endIdle({ connections, responses }: ReturnType<typeof follow>, seen: Ma
  */
 export function shutDownOnSignals({ config, lifecycle, log, close }: Context, server: Server): void {
   const open = follow(server);
-  const inFlight = () => open.responses.size;
+  const inFlight = () => open.answering().length;
 
   async function end(cut: number, why: string) {
     if (cut > 0) log.warn(`Ended: ${cut} requests were cut ${why}`);

@@ -128,7 +128,7 @@ test('the drain answers connections that wait at its end, and ends half-sent req
   const port = Number(new URL(origin).port);
   const halfSent = [
     'GET /healthz HTTP/1.1\r\nHo',
-    'POST /api/v1/auth/signin HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
+    'POST /api/v1/auth/signin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
   ];
   let received = '';
   for (const bytes of halfSent) {

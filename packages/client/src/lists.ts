@@ -86,7 +86,7 @@ export function createLists(options: ListsOptions) {
      * was removed, here or on another device, stays removed: to bring it back, save it with a new id and version 0.
      * @param edited changed list from `all`, or a new one. The edit is the difference to what was saved last with this
      *   `version` and `updated_at`, otherwise to what `all` gave. Other changes since then, also of other devices, stay
-     * @throws SoundsError `too_many` if the merged list has more than 200 sounds, or a mix more than 20
+     * @throws SoundsError `too_many` if the list has more than 200 sounds then, or a mix more than 20
      */
     async save(edited: ListToSave): Promise<void> {
       const list = inLowerCase(edited);
@@ -172,24 +172,17 @@ const inLowerCase = (list: ListToSave): ListToSave => ({
  * @param before unsent edit of the list before
  * @param copied list as the service had it last
  * @param remembered state that the app has edited, if it is remembered
+ * @throws SoundsError `too_many` if the result has too many sounds
  */
 function editOf(list: ListToSave, before?: Edit, copied?: StoredList, remembered: Content | null = null): Edit {
   const unknown = { serviceState: remembered, version: list.version };
   const { serviceState, version } = before ?? (copied ? beginningOf(copied) : unknown);
   const editedState = remembered ?? (version === list.version ? serviceState : null);
   const present = before?.mine ?? copied;
-  const mine = present ? mergedOnDevice(editedState, list, present) : contentOf(list);
+  // Merges with the changes that were made on this device since the state that the app has edited.
+  const mine = present ? merge(editedState, contentOf(list), present) : contentOf(list);
+  if (!fits(mine)) throw tooMany();
   return { serviceState, version, mine, updated_at: new Date().toISOString() };
-}
-
-/**
- * Merges a save with the changes that were made on this device since the state that the app has edited.
- * @throws SoundsError `too_many` if the result has too many sounds
- */
-function mergedOnDevice(editedState: Content | null, list: ListToSave, present: Content): Content {
-  const merged = merge(editedState, contentOf(list), present);
-  if (!fits(merged)) throw tooMany();
-  return merged;
 }
 
 /** Returns the lists of a copy with unsent edits, newest change first. */

@@ -210,6 +210,8 @@ test('a refused edit is dropped, and one that does not fit stays until there is 
   await lists.flush();
   expect((await lists.all()).map(({ version }) => version)).not.toContain(0);
 
+  const tooMany = Array.from({ length: 21 }, () => item(crypto.randomUUID()));
+  await expect(lists.save(newList({ is_mix: true, items: tooMany }))).rejects.toMatchObject({ reason: 'too_many' });
   await lists.save(newList({ name: ' ' }));
   await expect(lists.flush()).rejects.toMatchObject({ reason: 'validation', field: 'lists' });
   await lists.flush();

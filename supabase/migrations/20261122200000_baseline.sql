@@ -1367,11 +1367,11 @@ begin
   if jsonb_typeof(given -> 'ids') <> 'null' then
     asked.ids := array(select left(id, 100)::uuid from jsonb_array_elements_text(ids) as id);
   end if;
+  -- Keeps one character more than tags and categories may have, so that a cut text equals no stored one.
   asked.tag := (
     select array_agg(normalize(left(tag, 101), nfc)) from jsonb_array_elements_text(tags) as tag
     where tag is not null
   );
-  -- As tags above: one character more than allowed, so that a cut text equals no stored one.
   asked.category := left(asked.category, 101);
   asked.search := nullif(left(asked.search, 100), '');
   asked.q := nullif(left(asked.q, 100), '');

@@ -23,7 +23,7 @@ async function execute({ execute }: typeof redis, settings: Record<string, strin
   }
 }
 
-test('the doctor rejects an address of a gateway with a user or a password, and does not repeat it', () => {
+test('the doctor rejects a gateway with a user or a password, and does not repeat it', () => {
   for (const gateway of ['https://ada:hunter2@api.example.com', 'https://:hunter2@api.example.com', 'hunter2'])
     expect(() => parseArguments(['--gateway', gateway])).toThrow(/^--gateway must (?!.*(ada|hunter2))/);
 });

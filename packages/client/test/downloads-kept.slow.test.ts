@@ -104,3 +104,18 @@ test('files of sounds that are gone are removed after a complete sync, and only 
   expect(files.list().map(({ name }) => name.split('.')[0])).toEqual(expect.arrayContaining([kept, newer]));
   expect(files.stored.size).toBe(2);
 });
+
+test('add goes on when an id cannot be stored', async ({ device, sql }) => {
+  const ids = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
+  for (const id of ids) await record(sql, id, 'a');
+  const files = memoryFiles();
+  const { write } = files;
+  files.write = (name, bytes, options) => {
+    if (name === ids[1]) throw new DOMException('No space left.', 'QuotaExceededError');
+    write(name, bytes, options);
+  };
+  const downloads = start(device.api, { files, fetch });
+  await downloads.add(...ids);
+  await expect.poll(() => ids.map((id) => downloads.states().get(id)?.status)).toEqual(['ready', 'failed', 'ready']);
+  expect(downloads.states().get(ids[1])).toEqual({ status: 'failed', reason: 'storage' });
+});

@@ -234,18 +234,3 @@ test('a slow network gets smaller parts until they arrive', async ({ device, sql
   expect(await endOf(downloads, id)).toEqual({ status: 'ready', bytes: 2_500_000 });
   expect(ranges.slice(0, 4).map(sizeOf)).toEqual([1_000_000, 500_000, 250_000, 125_000]);
 });
-
-test('add goes on when an id cannot be stored', async ({ device, sql }) => {
-  const ids = (await addSounds(sql, [{}, {}, {}])) as [string, string, string];
-  for (const id of ids) await record(sql, id, 'a');
-  const files = memoryFiles();
-  const { write } = files;
-  files.write = (name, bytes, options) => {
-    if (name === ids[1]) throw new DOMException('No space left.', 'QuotaExceededError');
-    write(name, bytes, options);
-  };
-  const downloads = start(device.api, { files, fetch });
-  await downloads.add(...ids);
-  await expect.poll(() => ids.map((id) => downloads.states().get(id)?.status)).toEqual(['ready', 'failed', 'ready']);
-  expect(downloads.states().get(ids[1])).toEqual({ status: 'failed', reason: 'storage' });
-});

@@ -159,26 +159,22 @@ describe.runIf(inject('stack').embedded)('POST /me/apple/revocation', () => {
     expect(apple.requests.length).toBe(before);
   });
 
-  test.for([
-    ['/auth/token', [11_000]],
-    ['/auth/revoke', [11_000, 7_000]],
-  ] as const)('fails after 11 s in all at an Apple that hangs at %s', async ([hanging, limitsMs], { apple }) => {
-    const deadline = new AbortController();
+  test('fails 11 s after its start at an Apple that hangs, though the first call was in time', async ({ apple }) => {
     const slow = await startNetwork(apple.url, ({ path }) => {
-      vi.advanceTimersByTime(4_000);
-      if (path !== hanging) return undefined;
-      deadline.abort(new DOMException('The time is over.', 'TimeoutError'));
-      return 'cut';
+      if (path === '/auth/revoke') return new Promise<never>(() => {});
+      vi.advanceTimersByTime(9_000);
+      return undefined;
     });
     const gateway = await startGateway(appleEnv(apple), slow.url);
     const { app, code } = await appleUser(gateway);
-    await app.get('/me').expect(200); // gets the public keys of Supabase, which have a time limit, too
     vi.useFakeTimers({ toFake: ['performance'] });
-    using timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
     onTestFinished(() => void vi.useRealTimers());
+    const startedAt = Date.now();
     await revoke(app, { authorization_code: code }).expect(500);
-    expect(timeout.mock.calls).toEqual(limitsMs.map((ms) => [ms]));
-    expect(gateway.logged.join('')).toMatch(new RegExp(`Apple did not answer ${hanging}.*APPLE_TEAM_ID.*TimeoutError`));
+    const tookMs = Date.now() - startedAt;
+    expect(tookMs).toBeGreaterThan(1_500); // 2 s without the 9 s that the fake clock advanced
+    expect(tookMs).toBeLessThan(6_000);
+    expect(gateway.logged.join('')).toMatch(/Apple did not answer \/auth\/revoke.*APPLE_TEAM_ID.*TimeoutError/);
     await app.delete('/me').expect(200);
     await gateway.close();
     apple.tokens.clear();

@@ -122,7 +122,10 @@ function createLateLimiter(name: string, row: Limit & { limit: number }, parts: 
       const key = keyGenerator(req, res);
       const known = await Promise.all(stores().map((store) => store.get(key).catch(() => undefined)));
       const full = known.find((count) => count !== undefined && count.totalHits >= limit);
-      if (full) return next(tooManyRequests(Number(full.resetTime) - Date.now(), reason, name));
+      if (full) {
+        const error = tooManyRequests(Number(full.resetTime) - Date.now(), reason, name);
+        return rejectUnlessTrusted(error, row, parts, res, next);
+      }
       res.once('result', () => {
         recordDecision(name, res, parts);
         if (counts?.(res, parts.activeKeys))

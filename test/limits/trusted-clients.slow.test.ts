@@ -159,6 +159,24 @@ test('a confirmed address trusts only the client that confirmed it', async () =>
   );
 });
 
+test('beyond a limit, a trusted client with too many sign-ins gets the response of all others', async () => {
+  await withSupabase(
+    countingAuth().behave,
+    async (api) => {
+      const [office, colleague] = ['192.0.2.1', newEmail()];
+      const places = [office, ...Array.from({ length: 29 }, (_, n) => `10.${n}.0.1`)];
+      for (const from of places) expect(await signIn(api, colleague, { from })).toMatchObject({ status: 200 });
+      await fillLimitOf(api, office);
+      const [known, stranger] = await Promise.all([
+        signIn(api, colleague, { from: office }),
+        signIn(api, newEmail(), { from: office }),
+      ]);
+      expect(known).toEqual({ ...stranger, retryAfter: expect.toSatisfy((seconds) => seconds > 60) });
+    },
+    env,
+  );
+});
+
 test('an account trusts a client for 30 days after a sign-in', async () => {
   const clock = vi.spyOn(performance, 'now');
   onTestFinished(() => clock.mockRestore());

@@ -75,6 +75,8 @@ function endIdle({ connections, answering }: ReturnType<typeof follow>, seen: Ma
 export function shutDownOnSignals({ config, lifecycle, log, close }: Context, server: Server): void {
   const open = follow(server);
   const inFlight = () => open.answering().length;
+  /** Number of requests that were cut at the end of the grace period. */
+  let cutAtDeadline = 0;
 
   async function end(cut: number, why: string) {
     if (cut > 0) log.warn(`Ended: ${cut} requests were cut ${why}`);
@@ -102,12 +104,12 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
     endIdle(open, seen); // ends none yet: only notes the bytes that each connection has read
     await Promise.race([closed, sleep(timeLeftMs())]);
     clearInterval(timer);
-    const cut = inFlight();
+    cutAtDeadline = inFlight();
     server.closeAllConnections();
 
     log.info({ phase: 'disconnect' }, 'Closing the connections to Redis and Supabase');
     await close(timeLeftMs());
-    await end(cut, 'after SHUTDOWN_GRACE_SECONDS');
+    await end(cutAtDeadline, 'after SHUTDOWN_GRACE_SECONDS');
   }
 
   let signalledAt = Number.NaN;
@@ -116,7 +118,9 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
       lifecycle.draining = true;
       signalledAt = performance.now();
       void shutDown(signal);
-    } else if (performance.now() - signalledAt >= samePressMs) void end(inFlight(), `by a second ${signal}`);
+    } else if (performance.now() - signalledAt >= samePressMs) {
+      void end(cutAtDeadline + inFlight(), `by a second ${signal}`);
+    }
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }

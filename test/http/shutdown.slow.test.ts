@@ -103,6 +103,30 @@ test('SIGTERM makes /readyz 503, closes connections, and aborts requests after t
   silent.close();
 });
 
+test('a second signal ends with exit code 1 if the shutdown has cut requests before', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const SUPABASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const env = { ...environment(), SUPABASE_URL, SHUTDOWN_GRACE_SECONDS: '1' };
+  let calls = 0;
+  silent.on('connection', () => calls++);
+  const { child, exited, origin, until } = await startListening(env);
+  await expect.poll(() => calls).toBe(3); // the checks at the start
+  // Sends many requests, so that the signal arrives before the gateway has ended them all.
+  const agent = new Agent();
+  const requests = Array.from({ length: 200 }, () =>
+    request(`${origin}/api/v1/categories`, { dispatcher: agent }).catch(() => 'cut off'),
+  );
+  await expect.poll(() => calls).toBeGreaterThan(3);
+  child.kill('SIGTERM');
+  await until(/"phase":"disconnect"/);
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([1, null]);
+  await Promise.all(requests);
+  await agent.close();
+  silent.close();
+});
+
 test('new connections are answered during DRAIN_SECONDS, which a second signal ends', async () => {
   const { child, exited, origin, until } = await startListening({ ...environment(), DRAIN_SECONDS: '60' });
   for (const _ of [1, 2]) child.kill('SIGINT'); // npm forwards the signal, so it arrives twice

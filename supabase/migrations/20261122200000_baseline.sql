@@ -1142,7 +1142,7 @@ create table public.sounds (
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
-  -- Cut, because folding can lengthen a title, which cursors of the order by title contain.
+  -- Cut to 400 characters, because folding can lengthen a title, and cursors of the order by title contain it.
   search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
@@ -2160,7 +2160,7 @@ end
 $$;
 comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
-  '"by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -2338,7 +2338,7 @@ create function public.count_plays(plays jsonb, player uuid default null, by_key
 language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
-  '"by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
 
 grant execute on function private.count_plays, public.count_plays to service_role;
 
@@ -2395,7 +2395,7 @@ create index history_clearings_sound_id on private.history_clearings (sound_id);
 comment on table private.history_clearings is
   'When customers last cleared their history, or removed a sound from it. What was played before and arrives later '
   'does not come back. private.upkeep deletes rows after 30 days, because older plays and positions are rejected.';
-comment on column private.history_clearings.sound_id is 'Null: all sounds.';
+comment on column private.history_clearings.sound_id is 'Sound that was removed. Null if all were.';
 
 create function private.cleared_at(player uuid, sound uuid) returns timestamptz
 language plpgsql stable set search_path = '' as $$
@@ -2485,17 +2485,18 @@ comment on materialized view private.popularity is 'Number of plays of each soun
 -- supabase/schemas/53_corrections.sql
 
 create view private.visible_category with (security_invoker = true) as
-  select id, parent_id, slug, private.search_vector(name || ' ' || slug, null, null, null) as words
+  select id, parent_id, slug, private.search_vector(name || ' ' || slug, null, null, null) as search_vector
   from public.categories
   where is_active and (parent_id is null or private.is_category_active(parent_id));
-comment on view private.visible_category is 'Categories whose names a search finds, with the words of the names.';
+comment on view private.visible_category is
+  'Categories whose names a search finds, with the search index of the names.';
 
 create materialized view private.vocabulary as
   with marked as (
     select word, ndoc from ts_stat($$
       select search_vector from public.sounds where is_active
       union all
-      select words from private.visible_category
+      select search_vector from private.visible_category
     $$)
     where word !~ '^[=#]?[/+]'
   ),
@@ -2524,23 +2525,23 @@ end
 $$;
 comment on function private.swaps is 'Returns the spellings in which two neighbouring letters are swapped.';
 
-create function private.max_edits(typed text) returns integer
+create function private.max_edits(misspelt text) returns integer
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return case
-    when char_length(typed) < 4 or typed ~ '[0-9]' then 0
-    when char_length(typed) < 8 then 1
+    when char_length(misspelt) < 4 or misspelt ~ '[0-9]' then 0
+    when char_length(misspelt) < 8 then 1
     else 2
   end;
 end
 $$;
 comment on function private.max_edits is 'Returns how many edits of a word are corrected. A swap of neighbours is one.';
 
-create function private.correction(typed text) returns text
+create function private.correction(misspelt text) returns text
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
-  max_edits constant integer := private.max_edits(typed);
-  swapped constant text[] := private.swaps(typed);
+  max_edits constant integer := private.max_edits(misspelt);
+  swapped constant text[] := private.swaps(misspelt);
   swapped_twice constant text[] := array(
     select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
   );
@@ -2550,14 +2551,14 @@ begin
     return null;
   end if;
   with beginning_alike as (
-    select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
+    select word, share, max_edits = 2 and left(word, 3) = left(misspelt, 3) as may_have_two
     from private.vocabulary
-    where not in_descriptions_only and word >= left(typed, 2) and word < private.end_of_range(left(typed, 2))
-      and abs(char_length(word) - char_length(typed)) <= max_edits
+    where not in_descriptions_only and word >= left(misspelt, 2) and word < private.end_of_range(left(misspelt, 2))
+      and abs(char_length(word) - char_length(misspelt)) <= max_edits
   ),
   alike as (
     select word, share, may_have_two,
-      extensions.levenshtein_less_equal(word, typed, case when may_have_two then 3 else 1 end) as edits
+      extensions.levenshtein_less_equal(word, misspelt, case when may_have_two then 3 else 1 end) as edits
     from beginning_alike
   ),
   candidates as (
@@ -2572,7 +2573,7 @@ begin
   )
   select word into correction
     from candidates
-    where edits = 1 or (edits <= max_edits and left(word, 3) = left(typed, 3))
+    where edits = 1 or (edits <= max_edits and left(word, 3) = left(misspelt, 3))
     order by edits, share desc, word limit 1;
   return correction;
 end
@@ -2605,7 +2606,7 @@ comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
   '"lofi".';
 comment on column private.search_word.is_last is
-  'True for the last word that is looked up, which people may still be typing. Of eight words it is the sixth.';
+  'True for the last word that is looked up, which people may still be typing. private.max_words cuts longer searches.';
 comment on column private.search_word.is_known is
   'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
 comment on column private.search_word.is_whole is
@@ -2619,23 +2620,22 @@ comment on column private.search_word.share is
 comment on column private.search_word.in_descriptions_only is
   'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
-create function private.any_has(words tsquery) returns boolean
+create function private.any_matches(matching tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 begin
-  return exists (select from public.sounds where is_active and search_vector @@ words)
-    or exists (select from private.visible_category as category where category.words @@ any_has.words);
+  return exists (select from public.sounds where is_active and search_vector @@ matching)
+    or exists (select from private.visible_category where search_vector @@ matching);
 end
 $$;
-comment on function private.any_has is
-  'Tells whether a sound or a category has words. Also finds rare numbers, and words newer than the vocabulary.';
+comment on function private.any_matches is
+  'Tells whether a sound or a category matches. Also finds rare numbers, and words newer than the vocabulary.';
 
-create function private.slugs_named(words tsquery) returns text[]
+create function private.slugs_named(matching tsquery) returns text[]
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
   max_categories constant integer := 20;
   named constant uuid[] := array(
-    select id from private.visible_category as category where category.words @@ slugs_named.words
-    limit max_categories + 1
+    select id from private.visible_category where search_vector @@ matching limit max_categories + 1
   );
 begin
   if cardinality(named) > max_categories then
@@ -2645,7 +2645,7 @@ begin
 end
 $$;
 comment on function private.slugs_named is
-  'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
+  'Returns the categories whose names match, and their sub-categories. None if more than 20 match.';
 
 create function private.find_whole(word private.search_word) returns private.search_word
 language plpgsql stable
@@ -2659,7 +2659,7 @@ declare
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_has(indexed);
+  word.is_whole := word.share is not null or private.any_matches(indexed);
   word.slugs := case when word.is_whole then private.slugs_named(indexed) end;
   return word;
 end
@@ -2681,7 +2681,7 @@ begin
     where known.word > word.spelled and known.word < private.end_of_range(word.spelled);
   word.is_beginning := case
     when share_of_longer is not null then true
-    when may_be_missing then private.any_has(indexed)
+    when may_be_missing then private.any_matches(indexed)
     else word.share < 0.1 -- to search for beginnings of a frequent word takes 10 ms, and would find nothing more
   end;
   word.share := coalesce(word.share, share_of_longer);
@@ -2726,32 +2726,32 @@ $$;
 comment on function private.find_word is
   'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
 
-create function private.find_words(typed text[]) returns private.search_word[]
+create function private.find_words(words text[]) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
 declare
-  joined constant text[] := private.joined_words(typed);
-  words private.search_word[] := '{}';
+  joined constant text[] := private.joined_words(words);
+  found_words private.search_word[] := '{}';
   word private.search_word;
 begin
-  for place in 1..cardinality(typed) loop
+  for place in 1..cardinality(words) loop
     word := null;
     word.place := place;
-    word.typed := typed[place];
+    word.typed := words[place];
     word.joined := array_remove(array[joined[place - 1], joined[place]], null);
-    word.is_last := place = cardinality(typed);
-    words := words || private.find_word(word);
+    word.is_last := place = cardinality(words);
+    found_words := found_words || private.find_word(word);
   end loop;
-  return words;
+  return found_words;
 end
 $$;
 comment on function private.find_words is 'Returns the words of a search, each as the catalogue has it.';
 
-create type private.search_text as (q text, folded text, words text[], found private.search_word[]);
+create type private.search_text as (q text, folded text, words text[], found_words private.search_word[]);
 comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
 comment on column private.search_text.folded is 'The folded text with single spaces, as titles have it.';
 comment on column private.search_text.words is 'All words of the text.';
-comment on column private.search_text.found is 'The first words, each as the catalogue has it.';
+comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
 
 create function private.max_words(folded text) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -2771,7 +2771,7 @@ begin
   search.q := q;
   search.folded := regexp_replace(btrim(private.fold_for_search(q)), '\s+', ' ', 'g');
   search.words := private.words_of_folded(search.folded);
-  search.found := private.find_words(search.words[:private.max_words(search.folded)]);
+  search.found_words := private.find_words(search.words[:private.max_words(search.folded)]);
   return search;
 end
 $$;
@@ -2791,13 +2791,13 @@ end
 $$;
 comment on function private.marks_of is 'Returns the marks that private.search_vector gives the words of a part.';
 
-create function private.any_of(words text[], mark text) returns text
+create function private.any_of(forms text[], mark text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
-  return format('''%s%s''', mark, array_to_string(words, '''|''' || mark));
+  return format('''%s%s''', mark, array_to_string(forms, '''|''' || mark));
 end
 $$;
-comment on function private.any_of is 'Returns the text query for any of some words with a mark.';
+comment on function private.any_of is 'Returns the text query for any form of a word, with a mark.';
 
 create function private.word_query(word private.search_word, part private.search_part, with_beginnings boolean)
 returns text language plpgsql immutable set search_path = '' as $$
@@ -2828,14 +2828,14 @@ comment on function private.word_query is
   'Returns the text query for any form of a word in a part of a sound. It is empty if there is none.';
 
 create function private.words_query(
-  words private.search_word[], part private.search_part, with_beginnings boolean
+  found_words private.search_word[], part private.search_part, with_beginnings boolean
 ) returns tsquery language plpgsql immutable set search_path = '' as $$
 declare
   word private.search_word;
   query text;
   queries text[] := '{}';
 begin
-  foreach word in array words loop
+  foreach word in array found_words loop
     query := private.word_query(word, part, with_beginnings);
     if query = '' then
       return null;
@@ -2850,11 +2850,11 @@ comment on function private.words_query is 'Returns the query for all words, or 
 create type private.search_tier as (matching tsquery, part private.search_part);
 comment on type private.search_tier is 'A step of the order, with the query for its sounds.';
 
-create function private.tiers_of(words private.search_word[], part private.search_part)
+create function private.tiers_of(found_words private.search_word[], part private.search_part)
 returns private.search_tier[] language plpgsql immutable set search_path = '' as $$
 declare
-  whole_words constant tsquery := private.words_query(words, part, false);
-  beginnings constant tsquery := private.words_query(words, part, true);
+  whole_words constant tsquery := private.words_query(found_words, part, false);
+  beginnings constant tsquery := private.words_query(found_words, part, true);
   tiers private.search_tier[] := '{}';
 begin
   if whole_words is not null then
@@ -2868,13 +2868,14 @@ end
 $$;
 comment on function private.tiers_of is 'Returns the queries for words in a part: whole words, then also beginnings.';
 
-create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
+create function private.search_tiers(found_words private.search_word[]) returns private.search_tier[]
 language plpgsql immutable set search_path = '' as $$
 begin
-  if cardinality(words) = 0 then
+  if cardinality(found_words) = 0 then
     return '{}';
   end if;
-  return private.tiers_of(words, 'title') || private.tiers_of(words, 'labels') || private.tiers_of(words, 'texts');
+  return private.tiers_of(found_words, 'title') || private.tiers_of(found_words, 'labels')
+    || private.tiers_of(found_words, 'texts');
 end
 $$;
 comment on function private.search_tiers is
@@ -2883,7 +2884,7 @@ comment on function private.search_tiers is
 -- supabase/schemas/53_ranking.sql
 
 create function private.add_sounds(
-  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
+  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, folded text,
   head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
@@ -2894,7 +2895,7 @@ begin
     'select array(select id from public.sounds as sound where %s and id <> all ($8) order by %s limit $3)',
     conditions, ordering)
     into added
-    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, typed,
+    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, folded,
       page;
   return page || added;
 end
@@ -2922,7 +2923,7 @@ comment on function private.add_matching is
   'Adds sounds that match, in list order. Searches the head of the list first, if one is given.';
 
 create function private.add_titles_beginning(
-  page uuid[], query private.sound_query, matching tsquery, typed text
+  page uuid[], query private.sound_query, matching tsquery, folded text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 begin
   if cardinality(page) >= query.limit then
@@ -2930,33 +2931,33 @@ begin
   end if;
   return private.add_sounds(page, query,
     'search_vector @@ $6 and search_title >= $7 and search_title < private.end_of_range($7)',
-    'search_title, list_rank desc, created_at desc', matching, typed, null);
+    'search_title, list_rank desc, created_at desc', matching, folded, null);
 end
 $$;
 comment on function private.add_titles_beginning is
-  'Adds sounds that match and whose title begins with the typed text, by title.';
+  'Adds sounds that match and whose title begins with the folded text of the search, by title.';
 
-create function private.add_titles_containing(page uuid[], query private.sound_query, typed text) returns uuid[]
+create function private.add_titles_containing(page uuid[], query private.sound_query, folded text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 begin
-  if cardinality(page) >= query.limit or char_length(typed) < 4 then
+  if cardinality(page) >= query.limit or char_length(folded) < 4 then
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_title like private.like_pattern($7)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+    'search_title like private.like_pattern($7)', 'list_rank + 0 desc, created_at desc', null, folded, null);
 end
 $$;
 comment on function private.add_titles_containing is
-  'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
+  'Adds sounds whose title contains the folded text, also inside of words. Shorter texts than four letters would be '
   'inside of too many words.';
 
-create function private.head_of_list(words private.search_word[]) returns private.list_place
+create function private.head_of_list(found_words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
-  min_share constant double precision := 1 - 0.9 / greatest(cardinality(words), 1);
+  min_share constant double precision := 1 - 0.9 / greatest(cardinality(found_words), 1);
   head private.list_place;
 begin
-  if not exists (select from unnest(words) where share <= min_share) then
+  if not exists (select from unnest(found_words) where share <= min_share) then
     select list_rank, created_at into head from public.sounds where is_active
       order by list_rank desc, created_at desc offset 999 limit 1;
   end if;
@@ -2965,18 +2966,18 @@ end
 $$;
 comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
 
-create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], typed text, max_rows integer)
+create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], folded text, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
     select id
     from public.sounds cross join lateral (
-      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, part, place)
+      select min(step) as rank from unnest(tiers) with ordinality as tier (matching, part, step)
       where search_vector @@ matching
     ) as best
     where id = any (candidates)
     order by rank,
-      case when tiers[rank].part = 'title' and starts_with(search_title, typed) then search_title end,
+      case when tiers[rank].part = 'title' and starts_with(search_title, folded) then search_title end,
       list_rank desc, created_at desc
     limit max_rows
   );
@@ -2985,15 +2986,15 @@ $$;
 comment on function private.rank_sounds is 'Sorts sounds by the first step whose query they match.';
 
 create function private.ranked_by_tier(
-  query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
+  query private.sound_query, tiers private.search_tier[], folded text, head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   tier private.search_tier;
   page uuid[] := '{}';
 begin
   foreach tier in array tiers loop
-    if tier.part = 'title' and typed is not null then
-      page := private.add_titles_beginning(page, query, tier.matching, typed);
+    if tier.part = 'title' and folded is not null then
+      page := private.add_titles_beginning(page, query, tier.matching, folded);
     end if;
     page := private.add_matching(page, query, tier.matching, head);
     exit when cardinality(page) >= query.limit;
@@ -3003,17 +3004,17 @@ end
 $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
-create function private.ranked_sounds(query private.sound_query, words private.search_word[], typed text)
+create function private.ranked_sounds(query private.sound_query, found_words private.search_word[], folded text)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   max_sorted constant integer := 500;
   in_any_order constant text := 'null::integer';
-  tiers constant private.search_tier[] := private.search_tiers(words);
+  tiers constant private.search_tier[] := private.search_tiers(found_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
-  head constant private.list_place := private.head_of_list(words);
+  head constant private.list_place := private.head_of_list(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
   is_one_common_word constant boolean :=
-    cardinality(words) = 1 and words[1].share * number_of_sounds > max_sorted;
+    cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
@@ -3021,10 +3022,10 @@ begin
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
-      return private.rank_sounds(candidates, tiers, typed, query.limit);
+      return private.rank_sounds(candidates, tiers, folded, query.limit);
     end if;
   end if;
-  return private.ranked_by_tier(query, tiers, typed, head);
+  return private.ranked_by_tier(query, tiers, folded, head);
 end
 $$;
 comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
@@ -3034,11 +3035,11 @@ comment on function private.ranked_sounds is 'Returns sounds that have all words
 create function private.sounds_with_all_words(query private.sound_query, search private.search_text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
-  are_known constant boolean := not exists (select from unnest(search.found) where not is_known);
+  are_known constant boolean := not exists (select from unnest(search.found_words) where not is_known);
   page uuid[] := '{}';
 begin
   if are_known then
-    page := private.ranked_sounds(query, search.found, search.folded);
+    page := private.ranked_sounds(query, search.found_words, search.folded);
   end if;
   return private.add_titles_containing(page, query, search.folded);
 end
@@ -3046,7 +3047,7 @@ $$;
 comment on function private.sounds_with_all_words is
   'Returns sounds that have all words, best first, then those whose titles contain the text.';
 
-create function private.corrections_of(words private.search_word[]) returns jsonb
+create function private.corrections_of(found_words private.search_word[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   misspelt text;
@@ -3054,7 +3055,7 @@ declare
   corrections jsonb := '{}';
 begin
   for misspelt in
-    select typed from unnest(words) where not is_known order by char_length(typed) desc, place limit 3
+    select typed from unnest(found_words) where not is_known order by char_length(typed) desc, place limit 3
   loop
     correction := private.correction(misspelt);
     if correction is not null then
@@ -3086,12 +3087,12 @@ end
 $$;
 comment on function private.with_corrections is 'Replaces the corrected words in the text of a search.';
 
-create function private.most_telling_first(words private.search_word[], corrections text[])
+create function private.most_telling_first(found_words private.search_word[], new_words text[])
 returns private.search_word[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
-    select word from unnest(words) as word where is_known
-    order by typed = any (corrections), in_descriptions_only, share, place
+    select word from unnest(found_words) as word where is_known
+    order by typed = any (new_words), in_descriptions_only, share, place
   );
 end
 $$;
@@ -3100,12 +3101,12 @@ comment on function private.most_telling_first is
   'before those of descriptions only, then rare ones before frequent ones.';
 
 create function private.sounds_with_fewer_words(
-  query private.sound_query, words private.search_word[], corrections text[],
+  query private.sound_query, found_words private.search_word[], new_words text[],
   out ids uuid[], out has_correction boolean
 ) language plpgsql stable set search_path = '' as $$
 declare
-  known constant private.search_word[] := private.most_telling_first(words, corrections);
-  most constant integer := least(cardinality(known), cardinality(words) - 1);
+  known constant private.search_word[] := private.most_telling_first(found_words, new_words);
+  most constant integer := least(cardinality(known), cardinality(found_words) - 1);
   fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
   kept private.search_word[];
 begin
@@ -3117,7 +3118,7 @@ begin
     end if;
     exit when cardinality(ids) > 0;
   end loop;
-  has_correction := exists (select from unnest(kept) where typed = any (corrections));
+  has_correction := exists (select from unnest(kept) where typed = any (new_words));
 end
 $$;
 comment on function private.sounds_with_fewer_words is
@@ -3126,20 +3127,20 @@ comment on function private.sounds_with_fewer_words is
 create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
 language plpgsql stable set search_path = '' as $$
 declare
-  typed constant private.search_text := private.read_search(query.q);
-  corrected private.search_text := typed;
+  as_typed constant private.search_text := private.read_search(query.q);
+  corrected private.search_text := as_typed;
   corrections jsonb;
   new_words text[];
   has_correction boolean;
 begin
   -- 1. All words as typed
-  ids := private.sounds_with_all_words(query, typed);
+  ids := private.sounds_with_all_words(query, as_typed);
   if cardinality(ids) > 0 then
     return;
   end if;
 
   -- 2. All words, misspelt ones corrected
-  corrections := private.corrections_of(typed.found);
+  corrections := private.corrections_of(as_typed.found_words);
   if corrections <> '{}' then
     corrected := private.read_search(private.with_corrections(query.q, corrections));
     ids := private.sounds_with_all_words(query, corrected);
@@ -3150,9 +3151,9 @@ begin
   end if;
 
   -- 3. Fewer words
-  new_words := array(select word from unnest(corrected.words) as word where word <> all (typed.words));
+  new_words := array(select word from unnest(corrected.words) as word where word <> all (as_typed.words));
   select fewer.ids, fewer.has_correction into ids, has_correction
-    from private.sounds_with_fewer_words(query, corrected.found, new_words) as fewer;
+    from private.sounds_with_fewer_words(query, corrected.found_words, new_words) as fewer;
   if cardinality(ids) > 0 and has_correction then
     corrected_q := corrected.q;
   end if;

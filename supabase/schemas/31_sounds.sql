@@ -57,7 +57,7 @@ create table public.sounds (
   -- List order is (list_rank, created_at) descending: sort_order ascending, then newest first.
   list_rank bigint not null generated always as (-sort_order::bigint) stored,
   -- Collation "C" compares bytes, which is many times faster than ilike.
-  -- Cut, because folding can lengthen a title, which cursors of the order by title contain.
+  -- Cut to 400 characters, because folding can lengthen a title, and cursors of the order by title contain it.
   search_title text collate "C" not null generated always as (left(private.fold_for_search(title), 400)) stored,
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,

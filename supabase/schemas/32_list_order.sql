@@ -2,7 +2,7 @@
 --
 -- Statements are made of SQL about "sound", and all have the same parameters: $1 query, $2 slugs of its categories,
 -- $3 number of rows, $4 key and $5 moment of a place in the list. Those of the search also have $6 query for words,
--- $7 typed text, $8 ids that the page has already.
+-- $7 folded text, $8 ids that the page has already.
 
 create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';

@@ -173,7 +173,7 @@ end
 $$;
 comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
-  '"by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$

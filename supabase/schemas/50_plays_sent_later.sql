@@ -131,6 +131,6 @@ create function public.count_plays(plays jsonb, player uuid default null, by_key
 language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
-  '"by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
 
 grant execute on function private.count_plays, public.count_plays to service_role;

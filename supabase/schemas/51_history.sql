@@ -54,7 +54,7 @@ create index history_clearings_sound_id on private.history_clearings (sound_id);
 comment on table private.history_clearings is
   'When customers last cleared their history, or removed a sound from it. What was played before and arrives later '
   'does not come back. private.upkeep deletes rows after 30 days, because older plays and positions are rejected.';
-comment on column private.history_clearings.sound_id is 'Null: all sounds.';
+comment on column private.history_clearings.sound_id is 'Sound that was removed. Null if all were.';
 
 -- Looks up both rows by the index. One condition with `or` would read the clearings of other customers.
 create function private.cleared_at(player uuid, sound uuid) returns timestamptz

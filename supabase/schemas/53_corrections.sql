@@ -1,17 +1,18 @@
 -- Words of the catalogue, and the most similar one for a misspelt word.
 
 create view private.visible_category with (security_invoker = true) as
-  select id, parent_id, slug, private.search_vector(name || ' ' || slug, null, null, null) as words
+  select id, parent_id, slug, private.search_vector(name || ' ' || slug, null, null, null) as search_vector
   from public.categories
   where is_active and (parent_id is null or private.is_category_active(parent_id));
-comment on view private.visible_category is 'Categories whose names a search finds, with the words of the names.';
+comment on view private.visible_category is
+  'Categories whose names a search finds, with the search index of the names.';
 
 create materialized view private.vocabulary as
   with marked as (
     select word, ndoc from ts_stat($$
       select search_vector from public.sounds where is_active
       union all
-      select words from private.visible_category
+      select search_vector from private.visible_category
     $$)
     where word !~ '^[=#]?[/+]'
   ),
@@ -40,12 +41,12 @@ end
 $$;
 comment on function private.swaps is 'Returns the spellings in which two neighbouring letters are swapped.';
 
-create function private.max_edits(typed text) returns integer
+create function private.max_edits(misspelt text) returns integer
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return case
-    when char_length(typed) < 4 or typed ~ '[0-9]' then 0
-    when char_length(typed) < 8 then 1
+    when char_length(misspelt) < 4 or misspelt ~ '[0-9]' then 0
+    when char_length(misspelt) < 8 then 1
     else 2
   end;
 end
@@ -55,11 +56,11 @@ comment on function private.max_edits is 'Returns how many edits of a word are c
 -- The first two letters stay, and the first three with two edits, because people rarely mistype a beginning; only a
 -- swap may change them. Reads only words that begin so, because no index finds similar ones among many short words.
 -- Without sequential scans Postgres reads the index of the vocabulary, also in a small catalogue.
-create function private.correction(typed text) returns text
+create function private.correction(misspelt text) returns text
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
-  max_edits constant integer := private.max_edits(typed);
-  swapped constant text[] := private.swaps(typed);
+  max_edits constant integer := private.max_edits(misspelt);
+  swapped constant text[] := private.swaps(misspelt);
   swapped_twice constant text[] := array(
     select unnest(private.swaps(spelled)) from unnest(swapped) as spelled where max_edits = 2
   );
@@ -69,14 +70,14 @@ begin
     return null;
   end if;
   with beginning_alike as (
-    select word, share, max_edits = 2 and left(word, 3) = left(typed, 3) as may_have_two
+    select word, share, max_edits = 2 and left(word, 3) = left(misspelt, 3) as may_have_two
     from private.vocabulary
-    where not in_descriptions_only and word >= left(typed, 2) and word < private.end_of_range(left(typed, 2))
-      and abs(char_length(word) - char_length(typed)) <= max_edits
+    where not in_descriptions_only and word >= left(misspelt, 2) and word < private.end_of_range(left(misspelt, 2))
+      and abs(char_length(word) - char_length(misspelt)) <= max_edits
   ),
   alike as (
     select word, share, may_have_two,
-      extensions.levenshtein_less_equal(word, typed, case when may_have_two then 3 else 1 end) as edits
+      extensions.levenshtein_less_equal(word, misspelt, case when may_have_two then 3 else 1 end) as edits
     from beginning_alike
   ),
   candidates as (
@@ -91,7 +92,7 @@ begin
   )
   select word into correction
     from candidates
-    where edits = 1 or (edits <= max_edits and left(word, 3) = left(typed, 3))
+    where edits = 1 or (edits <= max_edits and left(word, 3) = left(misspelt, 3))
     order by edits, share desc, word limit 1;
   return correction;
 end

@@ -23,7 +23,7 @@ comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
   '"lofi".';
 comment on column private.search_word.is_last is
-  'True for the last word that is looked up, which people may still be typing. Of eight words it is the sixth.';
+  'True for the last word that is looked up, which people may still be typing. private.max_words cuts longer searches.';
 comment on column private.search_word.is_known is
   'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
 comment on column private.search_word.is_whole is
@@ -38,24 +38,23 @@ comment on column private.search_word.in_descriptions_only is
   'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
 -- Disables sequential scans, because Postgres would read the whole table if it overestimates how frequent a word is.
-create function private.any_has(words tsquery) returns boolean
+create function private.any_matches(matching tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 begin
-  return exists (select from public.sounds where is_active and search_vector @@ words)
-    or exists (select from private.visible_category as category where category.words @@ any_has.words);
+  return exists (select from public.sounds where is_active and search_vector @@ matching)
+    or exists (select from private.visible_category where search_vector @@ matching);
 end
 $$;
-comment on function private.any_has is
-  'Tells whether a sound or a category has words. Also finds rare numbers, and words newer than the vocabulary.';
+comment on function private.any_matches is
+  'Tells whether a sound or a category matches. Also finds rare numbers, and words newer than the vocabulary.';
 
--- Disables sequential scans for the reason given at private.any_has.
-create function private.slugs_named(words tsquery) returns text[]
+-- Disables sequential scans for the reason given at private.any_matches.
+create function private.slugs_named(matching tsquery) returns text[]
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
   max_categories constant integer := 20;
   named constant uuid[] := array(
-    select id from private.visible_category as category where category.words @@ slugs_named.words
-    limit max_categories + 1
+    select id from private.visible_category where search_vector @@ matching limit max_categories + 1
   );
 begin
   if cardinality(named) > max_categories then
@@ -65,7 +64,7 @@ begin
 end
 $$;
 comment on function private.slugs_named is
-  'Returns the categories with words in their names, and their sub-categories. None if more than 20 have them.';
+  'Returns the categories whose names match, and their sub-categories. None if more than 20 match.';
 
 -- Plans its statements once (force_generic_plan), because the same index suits all words. Disables sequential scans, so
 -- that Postgres uses it in small catalogues, too.
@@ -81,7 +80,7 @@ declare
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_has(indexed);
+  word.is_whole := word.share is not null or private.any_matches(indexed);
   word.slugs := case when word.is_whole then private.slugs_named(indexed) end;
   return word;
 end
@@ -104,7 +103,7 @@ begin
     where known.word > word.spelled and known.word < private.end_of_range(word.spelled);
   word.is_beginning := case
     when share_of_longer is not null then true
-    when may_be_missing then private.any_has(indexed)
+    when may_be_missing then private.any_matches(indexed)
     else word.share < 0.1 -- to search for beginnings of a frequent word takes 10 ms, and would find nothing more
   end;
   word.share := coalesce(word.share, share_of_longer);
@@ -149,32 +148,32 @@ $$;
 comment on function private.find_word is
   'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
 
-create function private.find_words(typed text[]) returns private.search_word[]
+create function private.find_words(words text[]) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
 declare
-  joined constant text[] := private.joined_words(typed);
-  words private.search_word[] := '{}';
+  joined constant text[] := private.joined_words(words);
+  found_words private.search_word[] := '{}';
   word private.search_word;
 begin
-  for place in 1..cardinality(typed) loop
+  for place in 1..cardinality(words) loop
     word := null;
     word.place := place;
-    word.typed := typed[place];
+    word.typed := words[place];
     word.joined := array_remove(array[joined[place - 1], joined[place]], null);
-    word.is_last := place = cardinality(typed);
-    words := words || private.find_word(word);
+    word.is_last := place = cardinality(words);
+    found_words := found_words || private.find_word(word);
   end loop;
-  return words;
+  return found_words;
 end
 $$;
 comment on function private.find_words is 'Returns the words of a search, each as the catalogue has it.';
 
-create type private.search_text as (q text, folded text, words text[], found private.search_word[]);
+create type private.search_text as (q text, folded text, words text[], found_words private.search_word[]);
 comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
 comment on column private.search_text.folded is 'The folded text with single spaces, as titles have it.';
 comment on column private.search_text.words is 'All words of the text.';
-comment on column private.search_text.found is 'The first words, each as the catalogue has it.';
+comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
 
 create function private.max_words(folded text) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -194,7 +193,7 @@ begin
   search.q := q;
   search.folded := regexp_replace(btrim(private.fold_for_search(q)), '\s+', ' ', 'g');
   search.words := private.words_of_folded(search.folded);
-  search.found := private.find_words(search.words[:private.max_words(search.folded)]);
+  search.found_words := private.find_words(search.words[:private.max_words(search.folded)]);
   return search;
 end
 $$;

@@ -12,14 +12,14 @@ end
 $$;
 comment on function private.marks_of is 'Returns the marks that private.search_vector gives the words of a part.';
 
--- Words have no quotes, so they need no escaping.
-create function private.any_of(words text[], mark text) returns text
+-- Forms are words, which have no quotes, so they need no escaping.
+create function private.any_of(forms text[], mark text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
-  return format('''%s%s''', mark, array_to_string(words, '''|''' || mark));
+  return format('''%s%s''', mark, array_to_string(forms, '''|''' || mark));
 end
 $$;
-comment on function private.any_of is 'Returns the text query for any of some words with a mark.';
+comment on function private.any_of is 'Returns the text query for any form of a word, with a mark.';
 
 create function private.word_query(word private.search_word, part private.search_part, with_beginnings boolean)
 returns text language plpgsql immutable set search_path = '' as $$
@@ -50,14 +50,14 @@ comment on function private.word_query is
   'Returns the text query for any form of a word in a part of a sound. It is empty if there is none.';
 
 create function private.words_query(
-  words private.search_word[], part private.search_part, with_beginnings boolean
+  found_words private.search_word[], part private.search_part, with_beginnings boolean
 ) returns tsquery language plpgsql immutable set search_path = '' as $$
 declare
   word private.search_word;
   query text;
   queries text[] := '{}';
 begin
-  foreach word in array words loop
+  foreach word in array found_words loop
     query := private.word_query(word, part, with_beginnings);
     if query = '' then
       return null;
@@ -72,11 +72,11 @@ comment on function private.words_query is 'Returns the query for all words, or 
 create type private.search_tier as (matching tsquery, part private.search_part);
 comment on type private.search_tier is 'A step of the order, with the query for its sounds.';
 
-create function private.tiers_of(words private.search_word[], part private.search_part)
+create function private.tiers_of(found_words private.search_word[], part private.search_part)
 returns private.search_tier[] language plpgsql immutable set search_path = '' as $$
 declare
-  whole_words constant tsquery := private.words_query(words, part, false);
-  beginnings constant tsquery := private.words_query(words, part, true);
+  whole_words constant tsquery := private.words_query(found_words, part, false);
+  beginnings constant tsquery := private.words_query(found_words, part, true);
   tiers private.search_tier[] := '{}';
 begin
   if whole_words is not null then
@@ -90,13 +90,14 @@ end
 $$;
 comment on function private.tiers_of is 'Returns the queries for words in a part: whole words, then also beginnings.';
 
-create function private.search_tiers(words private.search_word[]) returns private.search_tier[]
+create function private.search_tiers(found_words private.search_word[]) returns private.search_tier[]
 language plpgsql immutable set search_path = '' as $$
 begin
-  if cardinality(words) = 0 then
+  if cardinality(found_words) = 0 then
     return '{}';
   end if;
-  return private.tiers_of(words, 'title') || private.tiers_of(words, 'labels') || private.tiers_of(words, 'texts');
+  return private.tiers_of(found_words, 'title') || private.tiers_of(found_words, 'labels')
+    || private.tiers_of(found_words, 'texts');
 end
 $$;
 comment on function private.search_tiers is

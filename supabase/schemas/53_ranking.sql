@@ -1,14 +1,14 @@
 -- Orders the sounds that have the words of a search. The order is, first to last:
 --   1. whole words in the title; 2. words or beginnings of words in the title;
 --   3. and 4. the same in title, tags and category; 5. and 6. the same in all texts.
--- Within 1 and 2, titles that begin with the typed text come first, by title; then all are in list order.
+-- Within 1 and 2, titles that begin with the text of the search come first, by title; then all are in list order.
 -- private.rank_sounds sorts few sounds so in one statement, private.ranked_by_tier fills a page step by step.
 
 -- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
--- sequential scans for the reason given at private.any_has. 32_list_order.sql lists the parameters of statements; here
--- the place is that of the last sound in the head of the list.
+-- sequential scans for the reason given at private.any_matches. 32_list_order.sql lists the parameters of statements;
+-- here the place is that of the last sound in the head of the list.
 create function private.add_sounds(
-  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, typed text,
+  page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, folded text,
   head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
@@ -19,7 +19,7 @@ begin
     'select array(select id from public.sounds as sound where %s and id <> all ($8) order by %s limit $3)',
     conditions, ordering)
     into added
-    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, typed,
+    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, folded,
       page;
   return page || added;
 end
@@ -50,7 +50,7 @@ comment on function private.add_matching is
 
 -- Compares with an end, so that the index of titles finds beginnings.
 create function private.add_titles_beginning(
-  page uuid[], query private.sound_query, matching tsquery, typed text
+  page uuid[], query private.sound_query, matching tsquery, folded text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 begin
   if cardinality(page) >= query.limit then
@@ -58,35 +58,35 @@ begin
   end if;
   return private.add_sounds(page, query,
     'search_vector @@ $6 and search_title >= $7 and search_title < private.end_of_range($7)',
-    'search_title, list_rank desc, created_at desc', matching, typed, null);
+    'search_title, list_rank desc, created_at desc', matching, folded, null);
 end
 $$;
 comment on function private.add_titles_beginning is
-  'Adds sounds that match and whose title begins with the typed text, by title.';
+  'Adds sounds that match and whose title begins with the folded text of the search, by title.';
 
-create function private.add_titles_containing(page uuid[], query private.sound_query, typed text) returns uuid[]
+create function private.add_titles_containing(page uuid[], query private.sound_query, folded text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 begin
-  if cardinality(page) >= query.limit or char_length(typed) < 4 then
+  if cardinality(page) >= query.limit or char_length(folded) < 4 then
     return page;
   end if;
   return private.add_sounds(page, query,
-    'search_title like private.like_pattern($7)', 'list_rank + 0 desc, created_at desc', null, typed, null);
+    'search_title like private.like_pattern($7)', 'list_rank + 0 desc, created_at desc', null, folded, null);
 end
 $$;
 comment on function private.add_titles_containing is
-  'Adds sounds whose title contains the typed text, also inside of words. Shorter texts than four letters would be '
+  'Adds sounds whose title contains the folded text, also inside of words. Shorter texts than four letters would be '
   'inside of too many words.';
 
 -- Words are frequent if at least a tenth of the sounds has all of them. This is certain if each of n words is missing
 -- in less than 0.9/n of the sounds. The first thousand sounds of the list then fill a page.
-create function private.head_of_list(words private.search_word[]) returns private.list_place
+create function private.head_of_list(found_words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
-  min_share constant double precision := 1 - 0.9 / greatest(cardinality(words), 1);
+  min_share constant double precision := 1 - 0.9 / greatest(cardinality(found_words), 1);
   head private.list_place;
 begin
-  if not exists (select from unnest(words) where share <= min_share) then
+  if not exists (select from unnest(found_words) where share <= min_share) then
     select list_rank, created_at into head from public.sounds where is_active
       order by list_rank desc, created_at desc offset 999 limit 1;
   end if;
@@ -95,18 +95,18 @@ end
 $$;
 comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
 
-create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], typed text, max_rows integer)
+create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], folded text, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
     select id
     from public.sounds cross join lateral (
-      select min(place) as rank from unnest(tiers) with ordinality as tier (matching, part, place)
+      select min(step) as rank from unnest(tiers) with ordinality as tier (matching, part, step)
       where search_vector @@ matching
     ) as best
     where id = any (candidates)
     order by rank,
-      case when tiers[rank].part = 'title' and starts_with(search_title, typed) then search_title end,
+      case when tiers[rank].part = 'title' and starts_with(search_title, folded) then search_title end,
       list_rank desc, created_at desc
     limit max_rows
   );
@@ -115,15 +115,15 @@ $$;
 comment on function private.rank_sounds is 'Sorts sounds by the first step whose query they match.';
 
 create function private.ranked_by_tier(
-  query private.sound_query, tiers private.search_tier[], typed text, head private.list_place
+  query private.sound_query, tiers private.search_tier[], folded text, head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   tier private.search_tier;
   page uuid[] := '{}';
 begin
   foreach tier in array tiers loop
-    if tier.part = 'title' and typed is not null then
-      page := private.add_titles_beginning(page, query, tier.matching, typed);
+    if tier.part = 'title' and folded is not null then
+      page := private.add_titles_beginning(page, query, tier.matching, folded);
     end if;
     page := private.add_matching(page, query, tier.matching, head);
     exit when cardinality(page) >= query.limit;
@@ -134,17 +134,17 @@ $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
 -- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on.
-create function private.ranked_sounds(query private.sound_query, words private.search_word[], typed text)
+create function private.ranked_sounds(query private.sound_query, found_words private.search_word[], folded text)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   max_sorted constant integer := 500;
   in_any_order constant text := 'null::integer';
-  tiers constant private.search_tier[] := private.search_tiers(words);
+  tiers constant private.search_tier[] := private.search_tiers(found_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
-  head constant private.list_place := private.head_of_list(words);
+  head constant private.list_place := private.head_of_list(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
   is_one_common_word constant boolean :=
-    cardinality(words) = 1 and words[1].share * number_of_sounds > max_sorted;
+    cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
@@ -152,10 +152,10 @@ begin
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
-      return private.rank_sounds(candidates, tiers, typed, query.limit);
+      return private.rank_sounds(candidates, tiers, folded, query.limit);
     end if;
   end if;
-  return private.ranked_by_tier(query, tiers, typed, head);
+  return private.ranked_by_tier(query, tiers, folded, head);
 end
 $$;
 comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';

@@ -10,11 +10,11 @@
 create function private.sounds_with_all_words(query private.sound_query, search private.search_text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
-  are_known constant boolean := not exists (select from unnest(search.found) where not is_known);
+  are_known constant boolean := not exists (select from unnest(search.found_words) where not is_known);
   page uuid[] := '{}';
 begin
   if are_known then
-    page := private.ranked_sounds(query, search.found, search.folded);
+    page := private.ranked_sounds(query, search.found_words, search.folded);
   end if;
   return private.add_titles_containing(page, query, search.folded);
 end
@@ -23,7 +23,7 @@ comment on function private.sounds_with_all_words is
   'Returns sounds that have all words, best first, then those whose titles contain the text.';
 
 -- Corrects the three longest, because each takes up to 20 ms among 50,000 words.
-create function private.corrections_of(words private.search_word[]) returns jsonb
+create function private.corrections_of(found_words private.search_word[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   misspelt text;
@@ -31,7 +31,7 @@ declare
   corrections jsonb := '{}';
 begin
   for misspelt in
-    select typed from unnest(words) where not is_known order by char_length(typed) desc, place limit 3
+    select typed from unnest(found_words) where not is_known order by char_length(typed) desc, place limit 3
   loop
     correction := private.correction(misspelt);
     if correction is not null then
@@ -63,12 +63,12 @@ end
 $$;
 comment on function private.with_corrections is 'Replaces the corrected words in the text of a search.';
 
-create function private.most_telling_first(words private.search_word[], corrections text[])
+create function private.most_telling_first(found_words private.search_word[], new_words text[])
 returns private.search_word[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
-    select word from unnest(words) as word where is_known
-    order by typed = any (corrections), in_descriptions_only, share, place
+    select word from unnest(found_words) as word where is_known
+    order by typed = any (new_words), in_descriptions_only, share, place
   );
 end
 $$;
@@ -79,12 +79,12 @@ comment on function private.most_telling_first is
 -- To find nothing rather than something wrong, keeps at least half of the known words, one of them in at most half of
 -- the sounds. Leaves out at least one word, because no sound has all.
 create function private.sounds_with_fewer_words(
-  query private.sound_query, words private.search_word[], corrections text[],
+  query private.sound_query, found_words private.search_word[], new_words text[],
   out ids uuid[], out has_correction boolean
 ) language plpgsql stable set search_path = '' as $$
 declare
-  known constant private.search_word[] := private.most_telling_first(words, corrections);
-  most constant integer := least(cardinality(known), cardinality(words) - 1);
+  known constant private.search_word[] := private.most_telling_first(found_words, new_words);
+  most constant integer := least(cardinality(known), cardinality(found_words) - 1);
   fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
   kept private.search_word[];
 begin
@@ -96,7 +96,7 @@ begin
     end if;
     exit when cardinality(ids) > 0;
   end loop;
-  has_correction := exists (select from unnest(kept) where typed = any (corrections));
+  has_correction := exists (select from unnest(kept) where typed = any (new_words));
 end
 $$;
 comment on function private.sounds_with_fewer_words is
@@ -105,20 +105,20 @@ comment on function private.sounds_with_fewer_words is
 create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
 language plpgsql stable set search_path = '' as $$
 declare
-  typed constant private.search_text := private.read_search(query.q);
-  corrected private.search_text := typed;
+  as_typed constant private.search_text := private.read_search(query.q);
+  corrected private.search_text := as_typed;
   corrections jsonb;
   new_words text[];
   has_correction boolean;
 begin
   -- 1. All words as typed
-  ids := private.sounds_with_all_words(query, typed);
+  ids := private.sounds_with_all_words(query, as_typed);
   if cardinality(ids) > 0 then
     return;
   end if;
 
   -- 2. All words, misspelt ones corrected
-  corrections := private.corrections_of(typed.found);
+  corrections := private.corrections_of(as_typed.found_words);
   if corrections <> '{}' then
     corrected := private.read_search(private.with_corrections(query.q, corrections));
     ids := private.sounds_with_all_words(query, corrected);
@@ -129,9 +129,9 @@ begin
   end if;
 
   -- 3. Fewer words
-  new_words := array(select word from unnest(corrected.words) as word where word <> all (typed.words));
+  new_words := array(select word from unnest(corrected.words) as word where word <> all (as_typed.words));
   select fewer.ids, fewer.has_correction into ids, has_correction
-    from private.sounds_with_fewer_words(query, corrected.found, new_words) as fewer;
+    from private.sounds_with_fewer_words(query, corrected.found_words, new_words) as fewer;
   if cardinality(ids) > 0 and has_correction then
     corrected_q := corrected.q;
   end if;

@@ -16,7 +16,7 @@ on conflict (id) do update set (public, file_size_limit, allowed_mime_types) =
 insert into public.customers
   select customer.* from auth.users as account, private.customer_of(account) as customer
   on conflict (id) do nothing;
--- Cancels pending changes of address, and runs the trigger on identities with unverified addresses.
+-- Cancels pending changes of address, and has private.withhold_address check the identities that are there already.
 update auth.users
   set email_change = '', email_change_token_new = '', email_change_token_current = '',
     phone_change = '', phone_change_token = ''

@@ -69,7 +69,7 @@ describe('list_sounds with q', () => {
           as are_equal,
         sum(cardinality(sorted)) as found
       from unnest(${['bowl', 's', 'rain', 'in the', 'sleep', 'wav', '雨']}::text[]) as q
-        cross join private.read_search(q) cross join private.search_tiers(found) as tiers
+        cross join private.read_search(q) cross join private.search_tiers(found_words) as tiers
         cross join private.rank_sounds(array(
           select id from public.sounds where is_active and search_vector @@ (tiers[cardinality(tiers)]).matching
         ), tiers, folded, 100) as sorted`;

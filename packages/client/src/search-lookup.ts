@@ -3,6 +3,7 @@ import { isPair, joinedWords, wordsOf } from './search-words.ts';
 
 /** A word of a search. */
 export interface SearchedWord {
+  /** The folded word. */
   typed: string;
   /** Spelling in the sounds. Undefined if no sound has the word. */
   spelled?: string;
@@ -22,10 +23,10 @@ export interface SearchedWord {
 const maxCategories = 20;
 
 /** Finds in the catalogue what the words of a folded search could mean. */
-export function findWords(index: Index<Sound>, typed: string): SearchedWord[] {
-  // Allows more words in scripts without spaces, because they are pairs of letters.
-  const maxWords = new TextEncoder().encode(typed).length > 2 * [...typed].length ? 12 : 6;
-  return wordsOf(typed)
+export function findWords(index: Index<Sound>, folded: string): SearchedWord[] {
+  // Allows more words if most letters take three bytes, as in Chinese, because words there are pairs of letters.
+  const maxWords = new TextEncoder().encode(folded).length > 2 * [...folded].length ? 12 : 6;
+  return wordsOf(folded)
     .slice(0, maxWords)
     .map((word, place, all) => findWord(index, word, place, all));
 }

@@ -8,11 +8,11 @@ type Part = (typeof parts)[number];
 /** Length from which text inside of words of titles counts. */
 const minLettersInside = 4;
 
-/** Finds sounds with all words, then those with the typed text inside of their titles. */
-export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedWord[], typed: string): Entry<Item>[] {
+/** Finds sounds with all words, then those with the folded text inside of their titles. */
+export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedWord[], folded: string): Entry<Item>[] {
   const isKnown = words.every(({ spelled }) => spelled);
-  const found = isKnown ? ranked(index, words, typed) : [];
-  const inside = [...typed].length < minLettersInside ? [] : index.entries.filter(({ text }) => text.includes(typed));
+  const found = isKnown ? ranked(index, words, folded) : [];
+  const inside = [...folded].length < minLettersInside ? [] : index.entries.filter(({ text }) => text.includes(folded));
   return [...new Set([...found, ...inside])];
 }
 
@@ -40,19 +40,19 @@ export function withMostWords<Item extends Sound>(
   return { found: [], kept: [] };
 }
 
-/** Returns sounds with all words, best first. Titles that begin with the typed text come before others. */
+/** Returns sounds with all words, best first. Titles that begin with the folded text come before others. */
 function ranked<Item extends Sound>(
   { entries, byTitle }: Index<Item>,
   words: SearchedWord[],
-  typed?: string,
+  folded?: string,
 ): Entry<Item>[] {
   if (words.length === 0) return [];
   const found = new Set<Entry<Item>>();
   for (const part of parts) {
     for (const withBeginnings of [false, true]) {
       const matches = (entry: Entry<Item>) => words.every((word) => has(entry, word, part, withBeginnings));
-      if (part === 'title' && typed)
-        for (const entry of byTitle) if (entry.text.startsWith(typed) && matches(entry)) found.add(entry);
+      if (part === 'title' && folded)
+        for (const entry of byTitle) if (entry.text.startsWith(folded) && matches(entry)) found.add(entry);
       for (const entry of entries) if (!found.has(entry) && matches(entry)) found.add(entry);
     }
   }

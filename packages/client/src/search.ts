@@ -26,9 +26,9 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
 
   return (searched: string): Found<Item> => {
     const soundsOf = (found: Entry<Item>[]) => found.map(({ sound }) => sound);
-    const typed = fold(searched).trim().replace(/\s+/g, ' '); // as titles have it
-    const words = findWords(index, typed);
-    const exact = asTyped(index, words, typed);
+    const folded = fold(searched).trim().replace(/\s+/g, ' '); // as titles have it
+    const words = findWords(index, folded);
+    const exact = asTyped(index, words, folded);
     if (exact.length > 0) return { data: soundsOf(exact) };
 
     const correctedQ = correctedText(index, searched, words);
@@ -37,9 +37,9 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
     const similar = asTyped(index, spelledWords, spelled);
     if (similar.length > 0) return { data: soundsOf(similar), corrected_q: correctedQ };
 
-    const corrected = wordsOf(spelled).filter((word) => !wordsOf(typed).includes(word));
+    const corrected = wordsOf(spelled).filter((word) => !wordsOf(folded).includes(word));
     const { found, kept } = withMostWords(index, spelledWords, corrected);
-    const isCorrected = kept.some(({ typed: word }) => corrected.includes(word));
+    const isCorrected = kept.some(({ typed }) => corrected.includes(typed));
     return { data: soundsOf(found), ...(isCorrected && { corrected_q: correctedQ }) };
   };
 }
@@ -58,9 +58,9 @@ function replaceWords(text: string, corrections: ReadonlyMap<string, string | un
     .trim()
     .split(/\s+/)
     .map((part) => {
-      const typed = wordsOf(part);
-      if (!typed.some((word) => corrections.get(word))) return part;
-      return typed.map((word) => corrections.get(word) ?? word).join(' ');
+      const words = wordsOf(part);
+      if (!words.some((word) => corrections.get(word))) return part;
+      return words.map((word) => corrections.get(word) ?? word).join(' ');
     });
   return replaced.join(' ');
 }

@@ -37,7 +37,7 @@ export interface Context {
   readonly activeKeys: LRUCache<string, true>;
   /** State of the process. `draining` becomes true when the shutdown begins. */
   readonly lifecycle: { draining: boolean };
-  /** Returns the caller of an access token. @throws ApiError unauthorized, or server_error without the keys */
+  /** Returns the caller of an access token. @throws ApiError unauthorized, or server_error if the keys are missing */
   verify(token: string): Promise<UserCaller>;
   /** Returns the settings of the operator for apps. @throws ApiError or Error if none are known yet */
   appSettings(): Promise<OperatorSettings>;

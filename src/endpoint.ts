@@ -64,7 +64,10 @@ interface Declaration<
   readOnly?: readonly string[];
   /** Body size limit. Default: 16 KB. */
   maxBody?: '32kb' | '128kb';
-  /** Limits of attempts, in the order in which they count. Those of a client come before those of an account. */
+  /**
+   * Limits of attempts, in the order in which they count. Those of a client come before those of an account, so that a
+   * rejected client creates no counters for made-up addresses.
+   */
   limits?: readonly LimitName[];
   /** Success status. Default: 200. */
   status?: 201;

@@ -13,7 +13,7 @@ async function signUpGuest({ auth, data }: Context, ip: string): Promise<Tokens 
   try {
     return await auth.signUpGuest(ip);
   } catch (thrown) {
-    // Asks the database, because Auth does not pass on its refusal.
+    // Asks whether the database refuses guests, because Auth answers its errors with a 500 without the reason.
     if (!isError(thrown, 'server_error')) throw thrown;
     const { guests } = await data.service.call(null, 'get_app_settings');
     if (guests) throw thrown;

@@ -40,7 +40,7 @@ function inTime<T>(reply: Promise<T>): Promise<T> {
 
 const clientOptions = {
   enableOfflineQueue: false,
-  enableReadyCheck: false, // the registered checks cover more
+  enableReadyCheck: false, // watchAvailability checks more than ioredis does
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: 2_000,

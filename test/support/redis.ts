@@ -5,7 +5,7 @@ import { pathOf } from './tools.ts';
 /** Starts a Redis for a test with the tag `redis`, without persistence. */
 export async function startRedis(port?: number, { args = [] as string[] } = {}) {
   const chosen = port ?? (await freePort());
-  // Do not let Redis change its process title, because the clean-up finds processes by their environment.
+  // Keep the process title: Redis would write it over the environment, by which test/setup/stack.ts finds processes.
   const settings = `--port ${chosen} --bind 127.0.0.1 --appendonly no --set-proc-title no --save`.split(' ');
   const { child, exited, until } = collect([...settings, '', ...args], process.env, pathOf('redis'));
   await until(/Ready to accept connections/);

@@ -21,7 +21,7 @@ export function environment(): Record<string, string> {
   };
 }
 
-/** Starts the process of `npm start`. Its TMPDIR makes it end with the run, even if the run is killed. */
+/** Starts the process of `npm start`. test/setup/stack.ts finds it by its TMPDIR, and ends it after the run. */
 export function startServer(env: Record<string, string>) {
   const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   const server = collect(['src/server.ts'], { PATH, TMPDIR, NODE_COMPILE_CACHE, ...env });

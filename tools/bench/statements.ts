@@ -51,13 +51,13 @@ const words = (q: string) => page({ q }, /^sounds_(words|list|by_title)$/);
 const category = 'category-1';
 const withChildren = { category, include_children: 'true' };
 
-/** Returns SQL for 100 plays, the maximum of one request. */
+/** Returns SQL for the body of 100 plays, the maximum of one request. */
 const hundredPlays = (sound: string) => `(
   select jsonb_agg(jsonb_build_object(
     'id', gen_random_uuid(), 'sound_id', '${sound}', 'played_at', now() - n * interval '6 hours'))
   from generate_series(1, 100) as n)`;
 
-/** SQL for 100 positions, the maximum of one request. */
+/** SQL for the body of 100 positions, the maximum of one request. */
 const hundredPositions = `(
   select jsonb_agg(jsonb_build_object('sound_id', id, 'position_sec', 60, 'updated_at', now()))
   from (select id from public.sounds order by id limit 100) as sound)`;
@@ -76,7 +76,7 @@ const pagesInListOrder = (cursor: string): Statement[] => [
   page({ featured: 'false' }, /^sounds_featured$/),
 ];
 
-/** Pages with a part of a title. */
+/** Searches of GET /sounds by `search`, a part of the title. */
 const titleSearches: Statement[] = [
   ...['rain', 'bowl in c3', 'café', 'cafe', 'kyōto', 'midnight heartbeat near', 'owl at 432'].map(search),
   page({ search: 'xylophone' }, /^sounds_title$/),
@@ -86,7 +86,7 @@ const titleSearches: Statement[] = [
   page({ search: 'zz', category }, /^sounds_category$|^sounds_title$/),
 ];
 
-/** Pages in other orders, and by tag or duration. */
+/** Pages of GET /sounds in other orders, and filtered by tag or duration. */
 const otherPages: Statement[] = [
   page({ sort: 'newest' }, /^sounds_newest$/),
   page({ sort: 'title' }, /^sounds_by_title$/),
@@ -98,7 +98,7 @@ const otherPages: Statement[] = [
   page({ min_duration: '3590' }, /^sounds_(list|duration)$/),
 ];
 
-/** Pages with words. */
+/** Searches of GET /sounds by `q`, words in any order. */
 const wordSearches: Statement[] = [
   ...[
     'rain',

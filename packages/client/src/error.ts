@@ -58,7 +58,7 @@ export type SoundsError =
   | Coded<'server_error', never>
   | Coded<'no_answer', never>;
 
-/** Class of these errors, for `instanceof`. */
+/** Class of SoundsError, for `instanceof`. */
 export const SoundsError = ServiceError as unknown as {
   new (message: string, details: Details, cause?: unknown): SoundsError;
   readonly prototype: SoundsError;

@@ -16,7 +16,7 @@ export interface Wait {
   until: Date;
 }
 
-/** Limits and reports of repetitions. */
+/** Time limit of every call, and the receivers of its waits and response headers. */
 export interface Waiting {
   /** Time limit for all attempts together. A pause that would exceed it does not begin. */
   timeLimitMs: number;

@@ -60,7 +60,7 @@ export interface ApiOptions {
   signing?: SigningAlgorithm;
 }
 
-// Folder of the package, whose dist/static/ is served.
+// Folder of @supabase/lite, whose dist/static/ is served.
 const liteDist = fileURLToPath(new URL('../..', import.meta.resolve('@supabase/lite/dist/manifest.json')));
 
 /**

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
+import { logWritten } from '../shared/logger.ts';
 import { createMetricsServer } from '../shared/metrics.ts';
 import { createHttpServer } from './http-server.ts';
 import { shutDownOnSignals } from './shutdown.ts';
@@ -37,8 +38,9 @@ export function serve(context: Context, app: Express): void {
     listen(createMetricsServer(metrics), metricsPort, 'METRICS_PORT', 'Serving metrics');
 
   shutDownOnSignals(context, server);
-  process.once('uncaughtException', (error) => {
+  process.once('uncaughtException', async (error) => {
     log.fatal({ err: error }, 'The process ends because of an unexpected error');
+    await logWritten();
     process.exit(1);
   });
 }

@@ -171,7 +171,7 @@ async function replay({ clocksMs, signInsMs, steps }: History) {
   return { positions, newest };
 }
 
-test('1,000 histories on bad clocks and networks end at the newest report on each device', {
+test('500 histories on bad clocks and networks end at the newest report on each device', {
   timeout: 180_000,
 }, async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
@@ -181,7 +181,7 @@ test('1,000 histories on bad clocks and networks end at the newest report on eac
   });
   vi.stubGlobal('navigator', {}); // Web Locks would take most of the time
   const seed = randomInt(2 ** 31);
-  for (const [n, one] of fc.sample(history, { seed, numRuns: 1_000 }).entries()) {
+  for (const [n, one] of fc.sample(history, { seed, numRuns: 500 }).entries()) {
     const { positions, newest } = await replay(one);
     expect(positions, `history ${n} of seed ${seed}`).toEqual(one.clocksMs.map(() => newest));
   }

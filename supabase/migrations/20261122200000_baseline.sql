@@ -1147,8 +1147,9 @@ create table public.sounds (
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint sound_in_the_trash_is_not_active check (deleted_at is null or not is_active),
+  -- Deferrable for private.undo_rows.
   constraint category_is_the_slug_of_an_existing_category
-    foreign key (category) references public.categories (slug) on update cascade on delete set null
+    foreign key (category) references public.categories (slug) on update cascade on delete set null deferrable
 );
 create index sounds_list on public.sounds (list_rank, created_at) include (id, search_title) where is_active;
 create index sounds_featured on public.sounds (is_featured, list_rank, created_at)
@@ -1825,8 +1826,9 @@ create table public.home_sections (
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
   rule_type text
     constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  rule_value text
-    constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
+  -- Deferrable for private.undo_rows.
+  rule_value text constraint rule_value_is_the_slug_of_an_existing_category
+    references public.categories (slug) on update cascade deferrable,
   rule_include_children boolean not null default false,
   item_limit integer not null default 20
     constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),
@@ -4340,6 +4342,53 @@ end
 $$;
 comment on function private.write_back is 'Gives a row the values that it had before an edit.';
 
+create function private.outcome_without_writing(edit private.edits) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  stored constant jsonb := private.stored_row(edit.table_name, edit.key);
+begin
+  return case
+    when private.is_undone(edit, stored) then 'restored'
+    when stored is null and edit.table_name <> 'home_section_sounds' then 'deleted for good: left alone'
+    when not private.is_as_left(edit, stored) then 'changed again: left alone'
+  end;
+end
+$$;
+comment on function private.outcome_without_writing is 'Returns the outcome of an undo that leaves the row as it is.';
+
+create function private.joined_edit(edits private.edits[]) returns private.edits
+language plpgsql immutable set search_path = '' as $$
+declare
+  joined private.edits := edits[1];
+  edit private.edits;
+begin
+  foreach edit in array edits[2:] loop
+    joined.id := edit.id;
+    joined.name := edit.name;
+    if joined.before is not null then -- else the change added the row
+      joined.before := coalesce(edit.before, '{}') || joined.before;
+    end if;
+    joined.after := case when edit.after is not null then coalesce(joined.after, '{}') || edit.after end;
+  end loop;
+  return joined;
+end
+$$;
+
+create function private.edits_of_change(undone_change text, is_of_places boolean) returns setof private.edits
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select joined.* from (
+      select array_agg(edits order by id) as of_row from private.edits
+      where change = undone_change and (table_name = 'home_section_sounds') = is_of_places
+      group by table_name, key
+    ) as rows cross join lateral private.joined_edit(of_row) as joined
+    order by joined.id desc;
+end
+$$;
+comment on function private.edits_of_change is
+  'Returns one edit for each row of a change, the one that was edited last first.';
+
 create type private.undone_edit as (edit private.edits, outcome text, is_rejected boolean);
 comment on type private.undone_edit is
   'An edit, what its undo did in words, and whether a constraint has rejected the values before it.';
@@ -4347,18 +4396,12 @@ comment on type private.undone_edit is
 create function private.undo_edit(edit private.edits) returns private.undone_edit
 language plpgsql volatile set search_path = '' as $$
 declare
-  stored constant jsonb := private.stored_row(edit.table_name, edit.key);
   undone private.undone_edit;
 begin
   undone.edit := edit;
   undone.is_rejected := false;
-  if private.is_undone(edit, stored) then
-    undone.outcome := 'restored'; -- already, so that a repeated undo says the same
-  elsif stored is null and edit.table_name <> 'home_section_sounds' then
-    undone.outcome := 'deleted for good: left alone';
-  elsif not private.is_as_left(edit, stored) then
-    undone.outcome := 'changed again: left alone';
-  else
+  undone.outcome := private.outcome_without_writing(edit);
+  if undone.outcome is null then
     perform private.write_back(edit);
     undone.outcome := 'restored';
   end if;
@@ -4405,7 +4448,7 @@ exception
 end
 $$;
 
-create function private.undo_rows(undone_change text) returns private.undone_edit[]
+create function private.undo_row_by_row(edits private.edits[]) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare
   edit private.edits;
@@ -4413,9 +4456,7 @@ declare
   tried private.undone_edit;
   undone private.undone_edit[] := '{}';
 begin
-  for edit in
-    select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
-  loop
+  foreach edit in array edits loop
     first_tries := first_tries || private.undo_edit(edit);
   end loop;
   foreach tried in array first_tries loop
@@ -4425,6 +4466,36 @@ begin
     undone := undone || tried;
   end loop;
   return undone;
+end
+$$;
+
+create function private.undo_rows(undone_change text) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  edits constant private.edits[] := array(select edits from private.edits_of_change(undone_change, false) as edits);
+  undone private.undone_edit[];
+begin
+  undone := array(
+    select (edit, private.outcome_without_writing(edit), false)::private.undone_edit from unnest(edits) as edit
+  );
+  set constraints public.category_is_the_slug_of_an_existing_category,
+    public.rule_value_is_the_slug_of_an_existing_category deferred;
+  perform private.write_back(step)
+    from (
+      select step from private.edits as step
+        join unnest(undone) as tried
+          on (step.table_name, step.key) = ((tried.edit).table_name, (tried.edit).key) and tried.outcome is null
+      where step.change = undone_change
+      order by step.id desc
+    ) as steps;
+  set constraints public.category_is_the_slug_of_an_existing_category,
+    public.rule_value_is_the_slug_of_an_existing_category immediate;
+  return array(
+    select (tried.edit, coalesce(tried.outcome, 'restored'), false)::private.undone_edit from unnest(undone) as tried
+  );
+exception
+  when integrity_constraint_violation then
+    return private.undo_row_by_row(edits);
 end
 $$;
 comment on function private.undo_rows is
@@ -4437,8 +4508,8 @@ declare
   places private.edits[];
 begin
   for places in
-    select array_agg(edits order by id desc) from private.edits
-    where change = undone_change and table_name = 'home_section_sounds' group by key -> 'section_id'
+    select array_agg(place order by id desc) from private.edits_of_change(undone_change, true) as place
+    group by key -> 'section_id'
   loop
     undone := undone || private.undo_places(places);
   end loop;

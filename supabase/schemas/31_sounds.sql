@@ -62,8 +62,9 @@ create table public.sounds (
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint sound_in_the_trash_is_not_active check (deleted_at is null or not is_active),
+  -- Deferrable for private.undo_rows.
   constraint category_is_the_slug_of_an_existing_category
-    foreign key (category) references public.categories (slug) on update cascade on delete set null
+    foreign key (category) references public.categories (slug) on update cascade on delete set null deferrable
 );
 -- Indexes in list order cover filters and id, so that a page needs only the index. They include the title for searches
 -- of one or two letters, which no trigram index supports (11 ms for 100,000 sounds).

@@ -8,8 +8,9 @@ create table public.home_sections (
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
   rule_type text
     constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  rule_value text
-    constraint rule_value_is_the_slug_of_an_existing_category references public.categories (slug) on update cascade,
+  -- Deferrable for private.undo_rows.
+  rule_value text constraint rule_value_is_the_slug_of_an_existing_category
+    references public.categories (slug) on update cascade deferrable,
   rule_include_children boolean not null default false,
   item_limit integer not null default 20
     constraint item_limit_lies_between_1_and_100 check (item_limit between 1 and 100),

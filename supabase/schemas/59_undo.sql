@@ -1,4 +1,5 @@
--- Takes edits back, row by row, only where a row still is as the change left it.
+-- Takes changes back, only where a row still is as the change left it. A row that a change edited more than once is
+-- restored as a whole or not at all.
 
 create function private.has_values(stored jsonb, expected jsonb) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -53,6 +54,56 @@ end
 $$;
 comment on function private.write_back is 'Gives a row the values that it had before an edit.';
 
+-- Returns null if the edit can be taken back. Also counts a row as restored that is as before already, so that a
+-- repeated undo says the same.
+create function private.outcome_without_writing(edit private.edits) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  stored constant jsonb := private.stored_row(edit.table_name, edit.key);
+begin
+  return case
+    when private.is_undone(edit, stored) then 'restored'
+    when stored is null and edit.table_name <> 'home_section_sounds' then 'deleted for good: left alone'
+    when not private.is_as_left(edit, stored) then 'changed again: left alone'
+  end;
+end
+$$;
+comment on function private.outcome_without_writing is 'Returns the outcome of an undo that leaves the row as it is.';
+
+-- Joins the edits of one row, in their order: the values before the first of each column and after the last.
+create function private.joined_edit(edits private.edits[]) returns private.edits
+language plpgsql immutable set search_path = '' as $$
+declare
+  joined private.edits := edits[1];
+  edit private.edits;
+begin
+  foreach edit in array edits[2:] loop
+    joined.id := edit.id;
+    joined.name := edit.name;
+    if joined.before is not null then -- else the change added the row
+      joined.before := coalesce(edit.before, '{}') || joined.before;
+    end if;
+    joined.after := case when edit.after is not null then coalesce(joined.after, '{}') || edit.after end;
+  end loop;
+  return joined;
+end
+$$;
+
+create function private.edits_of_change(undone_change text, is_of_places boolean) returns setof private.edits
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select joined.* from (
+      select array_agg(edits order by id) as of_row from private.edits
+      where change = undone_change and (table_name = 'home_section_sounds') = is_of_places
+      group by table_name, key
+    ) as rows cross join lateral private.joined_edit(of_row) as joined
+    order by joined.id desc;
+end
+$$;
+comment on function private.edits_of_change is
+  'Returns one edit for each row of a change, the one that was edited last first.';
+
 create type private.undone_edit as (edit private.edits, outcome text, is_rejected boolean);
 comment on type private.undone_edit is
   'An edit, what its undo did in words, and whether a constraint has rejected the values before it.';
@@ -60,18 +111,12 @@ comment on type private.undone_edit is
 create function private.undo_edit(edit private.edits) returns private.undone_edit
 language plpgsql volatile set search_path = '' as $$
 declare
-  stored constant jsonb := private.stored_row(edit.table_name, edit.key);
   undone private.undone_edit;
 begin
   undone.edit := edit;
   undone.is_rejected := false;
-  if private.is_undone(edit, stored) then
-    undone.outcome := 'restored'; -- already, so that a repeated undo says the same
-  elsif stored is null and edit.table_name <> 'home_section_sounds' then
-    undone.outcome := 'deleted for good: left alone';
-  elsif not private.is_as_left(edit, stored) then
-    undone.outcome := 'changed again: left alone';
-  else
+  undone.outcome := private.outcome_without_writing(edit);
+  if undone.outcome is null then
     perform private.write_back(edit);
     undone.outcome := 'restored';
   end if;
@@ -121,7 +166,7 @@ $$;
 
 -- Repeats attempts that a constraint has rejected once, because they may succeed after other rows of the change
 -- are undone: sounds can get the old slug of a renamed category only after the category.
-create function private.undo_rows(undone_change text) returns private.undone_edit[]
+create function private.undo_row_by_row(edits private.edits[]) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
 declare
   edit private.edits;
@@ -129,9 +174,7 @@ declare
   tried private.undone_edit;
   undone private.undone_edit[] := '{}';
 begin
-  for edit in
-    select * from private.edits where change = undone_change and table_name <> 'home_section_sounds' order by id desc
-  loop
+  foreach edit in array edits loop
     first_tries := first_tries || private.undo_edit(edit);
   end loop;
   foreach tried in array first_tries loop
@@ -141,6 +184,39 @@ begin
     undone := undone || tried;
   end loop;
   return undone;
+end
+$$;
+
+-- Takes each step back, because a row may not get its values at once: two categories that swapped their slugs by a
+-- third one. Checks categories at the end, because a sound may get its old slug before the category. If a constraint
+-- rejects a step, restores rows one by one, so that each is restored as a whole or not at all.
+create function private.undo_rows(undone_change text) returns private.undone_edit[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  edits constant private.edits[] := array(select edits from private.edits_of_change(undone_change, false) as edits);
+  undone private.undone_edit[];
+begin
+  undone := array(
+    select (edit, private.outcome_without_writing(edit), false)::private.undone_edit from unnest(edits) as edit
+  );
+  set constraints public.category_is_the_slug_of_an_existing_category,
+    public.rule_value_is_the_slug_of_an_existing_category deferred;
+  perform private.write_back(step)
+    from (
+      select step from private.edits as step
+        join unnest(undone) as tried
+          on (step.table_name, step.key) = ((tried.edit).table_name, (tried.edit).key) and tried.outcome is null
+      where step.change = undone_change
+      order by step.id desc
+    ) as steps;
+  set constraints public.category_is_the_slug_of_an_existing_category,
+    public.rule_value_is_the_slug_of_an_existing_category immediate;
+  return array(
+    select (tried.edit, coalesce(tried.outcome, 'restored'), false)::private.undone_edit from unnest(undone) as tried
+  );
+exception
+  when integrity_constraint_violation then
+    return private.undo_row_by_row(edits);
 end
 $$;
 comment on function private.undo_rows is
@@ -153,8 +229,8 @@ declare
   places private.edits[];
 begin
   for places in
-    select array_agg(edits order by id desc) from private.edits
-    where change = undone_change and table_name = 'home_section_sounds' group by key -> 'section_id'
+    select array_agg(place order by id desc) from private.edits_of_change(undone_change, true) as place
+    group by key -> 'section_id'
   loop
     undone := undone || private.undo_places(places);
   end loop;

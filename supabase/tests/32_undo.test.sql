@@ -1,6 +1,6 @@
 -- An administrator takes changes of the catalogue back, and nothing else changes with them.
 begin;
-select plan(42);
+select plan(57);
 
 insert into public.categories (id, slug, name) values
   ('7e57ca00-0000-4000-8000-000000000001', 'tests-calm', 'Calm'), ('7e57ca00-0000-4000-8000-000000000002', 'tests-deep', 'Deep');
@@ -150,6 +150,94 @@ update public.categories set slug = 'tests-shallow' where slug = 'tests-deep';
 select pg_temp.name_change('slug');
 insert into public.categories (slug, name) values ('tests-deep', 'Another');
 select alike(pg_temp.undo('slug'), '1 left alone: %categories_slug_key% category "tests-shallow"', 'a category whose slug was taken is named');
+
+-- Rows that one change edits more than once
+select pg_temp.name_change('before several edits');
+update public.sounds set title = 'Tests twice' where title = 'Tests 13';
+update public.sounds set title = 'Tests thrice', bowl_note = 'F3' where title = 'Tests twice';
+select pg_temp.name_change('twice');
+select is(pg_temp.undo('twice') || ' ' || pg_temp.title_of(13), '1 restored Tests 13', 'two edits of a column are undone');
+select pg_temp.name_change('undo twice');
+select is(pg_temp.undo('twice'), '1 restored', 'a row that was edited twice and is as before counts as restored');
+select is(pg_temp.undo('undo twice') || ' ' || pg_temp.title_of(13), '1 restored Tests thrice', 'two edits are repeated');
+select pg_temp.name_change('redo twice');
+update public.sounds set title = 'Tests twice' where title = 'Tests thrice';
+select pg_temp.name_change('to the value between');
+select is(
+  pg_temp.undo('twice') || ' ' || pg_temp.title_of(13),
+  '1 changed again: left alone sound "Tests twice" Tests twice',
+  'a later edit to the value between two edits is left alone'
+);
+update public.sounds set title = 'Tests first' where title = 'Tests 14';
+update public.sounds set bowl_note = 'C4' where title = 'Tests first';
+select pg_temp.name_change('two columns');
+update public.sounds set title = 'Tests later' where title = 'Tests first';
+select pg_temp.name_change('later');
+select is(
+  pg_temp.undo('two columns'), '1 changed again: left alone sound "Tests later"',
+  'a row whose second column is as the change left it is still left alone'
+);
+select is(
+  (select bowl_note from public.sounds where title = 'Tests later'), 'C4', 'no column of a row that is left alone is undone'
+);
+insert into public.sounds (id, title) values ('7e575000-0000-4000-8000-000000000031', 'Tests added');
+update public.sounds set title = 'Tests added, then changed' where title = 'Tests added';
+select pg_temp.name_change('added, then changed');
+update public.sounds set bowl_note = 'G2' where title = 'Tests added, then changed';
+select pg_temp.name_change('note');
+select is(
+  pg_temp.undo('added, then changed'), '1 changed again: left alone sound "Tests added, then changed"',
+  'an added and changed row that was changed again is left alone'
+);
+select pg_temp.undo('note');
+select pg_temp.name_change('undo note');
+select is(pg_temp.undo('added, then changed'), '1 restored', 'an added and changed row is taken back');
+select pg_temp.name_change('undo added, then changed');
+select pg_temp.undo('undo added, then changed');
+select pg_temp.name_change('redo added, then changed');
+select is(pg_temp.title_of(31), 'Tests added, then changed', 'a row that was added and changed is repeated');
+update public.sounds set title = 'Tests changed, then deleted' where title = 'Tests 15';
+delete from public.sounds where title = 'Tests changed, then deleted';
+select pg_temp.name_change('changed, then deleted');
+select is(
+  pg_temp.undo('changed, then deleted') || ' ' || pg_temp.title_of(15), '1 restored Tests 15',
+  'a changed and deleted row is restored'
+);
+select pg_temp.name_change('undo changed, then deleted');
+select pg_temp.undo('undo changed, then deleted');
+select results_eq(
+  $$ select title, is_active from public.sounds where id = '7e575000-0000-4000-8000-000000000015' $$,
+  $$ values ('Tests changed, then deleted', false) $$, 'a row that was changed and deleted is repeated'
+);
+select pg_temp.name_change('redo changed, then deleted');
+insert into public.categories (slug, name) values ('tests-east', 'East'), ('tests-west', 'West');
+update public.sounds set category = 'tests-east' where title = 'Tests 16';
+select pg_temp.name_change('two slugs');
+update public.categories set slug = 'tests-between' where name = 'East';
+update public.categories set slug = 'tests-east' where name = 'West';
+update public.categories set slug = 'tests-west' where name = 'East';
+select pg_temp.name_change('swapped');
+select is(pg_temp.undo('swapped'), '3 restored', 'slugs that were swapped by a third one are swapped back');
+select is(
+  (select format('%s %s', slug, category) from public.categories, public.sounds where name = 'East' and title = 'Tests 16'),
+  'tests-east tests-east', 'sounds of swapped categories have their old slugs again'
+);
+update public.sounds set category = null where title = 'Tests 16';
+select pg_temp.name_change('undo swapped');
+update public.categories set slug = 'tests-moved' where name = 'East';
+update public.categories set name = 'Moved' where name = 'East';
+insert into public.sounds (title, category) values ('Tests moved', 'tests-moved');
+select pg_temp.name_change('moved east');
+insert into public.categories (slug, name) values ('tests-east', 'Another');
+select is(
+  pg_temp.undo('moved east'),
+  '1 restored; 1 left alone: duplicate key value violates unique constraint "categories_slug_key" category "tests-moved"',
+  'a category whose old slug was taken is left alone, and other rows of the change are restored'
+);
+select is(
+  (select name from public.categories where slug = 'tests-moved'), 'Moved', 'no edit of a row that a constraint rejects is undone'
+);
+select pg_temp.name_change('undo moved east');
 
 -- Files and measurements
 select pg_temp.name_change('another slug');

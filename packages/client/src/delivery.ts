@@ -2,7 +2,7 @@ import type { Api } from './api.ts';
 import type { FlushOptions } from './call.ts';
 import type { Entries } from './entries.ts';
 import { noAnswer, type SoundsError } from './error.ts';
-import { canGoOn, isRefusal, isTooLarge } from './refusal.ts';
+import { canSendOthers, isRefusal, isTooLarge } from './refusal.ts';
 import type { Service } from './service.ts';
 
 export type Report<Time extends string> = Record<Time, string> & {
@@ -77,7 +77,7 @@ export function createDelivery<Time extends string, Entry extends Report<Time>>(
       if (isRefusal(error, field)) {
         refuse(error);
         results = new Map(reports.map(([key]) => [key.toLowerCase(), 'refused']));
-      } else if (canGoOn(error)) kept = error;
+      } else if (canSendOthers(error)) kept = error;
       else throw error;
     }
     await settle(user, reports, results);

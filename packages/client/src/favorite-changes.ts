@@ -3,7 +3,7 @@ import { type CallOptions, signalOf } from './call.ts';
 import { createEntries } from './entries.ts';
 import type { SoundsError } from './error.ts';
 import type { Parts } from './parts.ts';
-import { canGoOn, createFlush } from './refusal.ts';
+import { canSendOthers, createFlush } from './refusal.ts';
 import { pause } from './wait.ts';
 
 /** Share of the user's request limit that sending changes leaves free for the app. */
@@ -49,7 +49,7 @@ export function createFavoriteChanges({ session, store, waiting: { timeLimitMs, 
       try {
         await sendChange(api, id, isFavorite, options);
       } catch (thrown) {
-        if (!canGoOn(thrown)) throw thrown;
+        if (!canSendOthers(thrown)) throw thrown;
         if (isRefusal(thrown)) refuse(thrown);
         else if (thrown.reason !== 'no_such_sound') error = thrown;
       }

@@ -2,7 +2,7 @@ import { answer, type CallOptions, signalOf } from './call.ts';
 import { createEntries, type Entries } from './entries.ts';
 import type { SoundsError } from './error.ts';
 import { exclusively } from './lock.ts';
-import { canGoOn } from './refusal.ts';
+import { canSendOthers } from './refusal.ts';
 import type { Waiting } from './send.ts';
 import { type DeviceSession, tokenlessClient, withNewTokens } from './session.ts';
 import type { Store } from './store.ts';
@@ -57,7 +57,7 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
         await adopt(parts, user.id, guest);
         isAdopted = true;
       } catch (error) {
-        if (!canGoOn(error)) throw error;
+        if (!canSendOthers(error)) throw error;
         onSession({ type: 'notAdopted', user, error });
       }
   }

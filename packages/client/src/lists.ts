@@ -1,16 +1,17 @@
 import { browser } from './browser.ts';
 import type { CallOptions } from './call.ts';
 import { previewOf } from './catalogue.ts';
-import { createCopy, newestFirst } from './entries.ts';
-import { sessionOver, tooMany } from './error.ts';
+import { createCopy, createEntries } from './entries.ts';
+import { sessionOver } from './error.ts';
 import type { Sounds } from './index.ts';
-import { beginningOf, type Edit, type StoredList } from './list-calls.ts';
-import { contentOf, createListEdits } from './list-edits.ts';
-import { type Content, fits, type ListItem, merge } from './list-merge.ts';
+import type { Content, ListItem, ListToSave, StoredList } from './list-content.ts';
+import type { Edit } from './list-edit.ts';
+import { createListSender } from './list-sender.ts';
 import { createListeners } from './listeners.ts';
+import { createLocalLists } from './local-lists.ts';
 import { type Store, storesOf } from './store.ts';
 
-export type { ListItem } from './list-merge.ts';
+export type { ListItem, ListToSave } from './list-content.ts';
 
 export interface ListsOptions {
   api: Pick<Sounds, 'fetch' | 'auth' | 'session' | 'offline'>;
@@ -29,19 +30,8 @@ export interface SavedList extends Content {
   items: Required<ListItem>[];
 }
 
-/** A list to save: a changed list from `all`, or a new one with `version: 0`. */
-export interface ListToSave extends Content {
-  id: string;
-  version: number;
-  /** Value that `all` gave, which tells apart states of one version. Default: that of the newest one. */
-  updated_at?: string | undefined;
-}
-
 /** Mixes and playlists of the user, which can be changed without a network. */
 export interface Lists extends ReturnType<typeof createLists> {}
-
-/** Maximum number of keys of states that are remembered for later edits. Each state has two keys. */
-const maxStates = 2_000;
 
 /** Creates lists, and sends the edits of the last start. Make one object for the whole app. */
 export function createLists(options: ListsOptions) {
@@ -50,14 +40,15 @@ export function createLists(options: ListsOptions) {
   const isSignedIn = async (userId: string) => (await api.auth.user())?.id === userId;
   const copy = createCopy<StoredList>(copies, 'lists', isSignedIn);
   const { notify: changed, subscribe } = createListeners();
-  const edits = createListEdits({ api, store, copy, changed });
-  const states = createStates();
+  const unsent = createEntries<Edit>(store, 'lists');
+  const local = createLocalLists(copy, unsent);
+  const sender = createListSender(api, copy, unsent, changed);
 
-  const sendSoon = () => void edits.send().catch(() => {}); // unsent edits stay in the store
+  const sendSoon = () => void sender.send().catch(() => {}); // unsent edits stay in the store
   browser.addEventListener?.('online', sendSoon);
   api.session.subscribe(() => {
-    states.forget();
-    edits.exceeding.clear();
+    local.forget();
+    sender.exceeding.clear();
     changed();
     sync().catch(() => {}); // the next call tries again
   });
@@ -69,15 +60,12 @@ export function createLists(options: ListsOptions) {
     return user.id;
   }
 
-  const sync = async (options?: CallOptions): Promise<void> => edits.sync(await currentUser(), options);
+  const sync = async (options?: CallOptions): Promise<void> => sender.sync(await currentUser(), options);
 
   return {
     /** Lists all mixes and playlists, newest change first, with unsent edits. Needs no network. */
     async all(): Promise<SavedList[]> {
-      const user = await currentUser();
-      const unsent = await edits.read(user); // first, because sending moves edits into the copy
-      const lists = withEdits(await copy.read(user), unsent);
-      for (const list of lists) states.remember(list);
+      const lists = await local.all(await currentUser());
       return Promise.all(lists.map((list) => withPreviews(list, api)));
     },
 
@@ -90,17 +78,8 @@ export function createLists(options: ListsOptions) {
      */
     async save(edited: ListToSave): Promise<void> {
       const list = inLowerCase(edited);
-      const user = await currentUser();
-      const copied = (await copy.read(user))[list.id];
-      await edits.update(user, (unsent) => {
-        const edit = unsent[list.id];
-        if (edit?.mine === null) return; // removed on this device
-        const next = editOf(list, edit, copied, states.of(list));
-        delete unsent[list.id]; // at the end, as the newest change
-        unsent[list.id] = next;
-        states.remember(list); // the next save of this object is compared with this one
-      });
-      edits.exceeding.delete(list.id);
+      await local.save(await currentUser(), list);
+      sender.exceeding.delete(list.id);
       changed();
       sendSoon();
     },
@@ -108,13 +87,8 @@ export function createLists(options: ListsOptions) {
     /** Removes a list. Resolves when the removal is stored, as `save` does. */
     async remove(listId: string): Promise<void> {
       const id = listId.toLowerCase();
-      const user = await currentUser();
-      const copied = (await copy.read(user))[id];
-      await edits.update(user, (unsent) => {
-        const version = unsent[id]?.version ?? copied?.version ?? 0;
-        unsent[id] = { serviceState: null, version, mine: null, updated_at: new Date().toISOString() };
-      });
-      edits.exceeding.clear(); // there may be room now
+      await local.remove(await currentUser(), id);
+      sender.exceeding.clear(); // there may be room now
       changed();
       sendSoon();
     },
@@ -134,29 +108,7 @@ export function createLists(options: ListsOptions) {
      * @throws SoundsError with the reason why an edit stays on the device, `too_many` if it does not fit, or the error of
      *   an edit that the service has rejected since the last call, which is dropped
      */
-    flush: edits.flush,
-  };
-}
-
-/** Remembers the states that the app has got or saved, because it may edit one that the copy no longer has. */
-function createStates() {
-  const states = new Map<string, Content>();
-  const keyOf = ({ id, version, updated_at }: ListToSave) => `${id} ${version} ${updated_at ?? 'newest'}`;
-
-  function keep(key: string, content: Content) {
-    states.delete(key);
-    states.set(key, content);
-    const [oldest = ''] = states.keys();
-    if (states.size > maxStates) states.delete(oldest);
-  }
-
-  return {
-    of: (list: ListToSave) => states.get(keyOf(list)),
-    forget: () => states.clear(),
-    remember(list: ListToSave) {
-      keep(keyOf(list), contentOf(list));
-      keep(keyOf({ ...list, updated_at: undefined }), contentOf(list));
-    },
+    flush: sender.flush,
   };
 }
 
@@ -166,39 +118,6 @@ const inLowerCase = (list: ListToSave): ListToSave => ({
   id: list.id.toLowerCase(),
   items: list.items.map((item) => ({ ...item, sound_id: item.sound_id.toLowerCase() })),
 });
-
-/**
- * Returns the unsent edit after a save.
- * @param before unsent edit of the list before
- * @param copied list as the service had it last
- * @param remembered state that the app has edited, if it is remembered
- * @throws SoundsError `too_many` if the result has too many sounds
- */
-function editOf(list: ListToSave, before?: Edit, copied?: StoredList, remembered: Content | null = null): Edit {
-  const unknown = { serviceState: remembered, version: list.version };
-  const { serviceState, version } = before ?? (copied ? beginningOf(copied) : unknown);
-  const editedState = remembered ?? (version === list.version ? serviceState : null);
-  const present = before?.mine ?? copied;
-  // Merges with the changes that were made on this device since the state that the app has edited.
-  const mine = present ? merge(editedState, contentOf(list), present) : contentOf(list);
-  if (!fits(mine)) throw tooMany();
-  return { serviceState, version, mine, updated_at: new Date().toISOString() };
-}
-
-/** Returns the lists of a copy with unsent edits, newest change first. */
-function withEdits(
-  copied: Record<string, StoredList>,
-  unsent: Record<string, Edit>,
-): (ListToSave & { updated_at: string })[] {
-  const others = newestFirst(
-    Object.values(copied).filter(({ id }) => !unsent[id]),
-    'updated_at',
-  );
-  const edited = Object.entries(unsent)
-    .reverse()
-    .flatMap(([id, { mine, version, updated_at }]) => (mine ? [{ id, ...mine, version, updated_at }] : []));
-  return [...edited, ...others];
-}
 
 /** Adds previews to items that have none, from the copy of the catalogue. */
 async function withPreviews(list: ListToSave & { updated_at: string }, { offline }: Pick<Sounds, 'offline'>) {

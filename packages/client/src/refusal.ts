@@ -5,7 +5,7 @@ import { SoundsError } from './error.ts';
  * Tells whether other entries can be sent after an error: the service has answered, and neither the session nor the
  * limit of requests is the reason.
  */
-export const canGoOn = (error: unknown): error is SoundsError =>
+export const canSendOthers = (error: unknown): error is SoundsError =>
   error instanceof SoundsError && !/no_answer|unauthorized|rate_limited/.test(error.code);
 
 /** Tells whether the service or a proxy takes only smaller requests. */

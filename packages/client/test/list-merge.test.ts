@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Content, fits, merge } from '../src/list-merge.ts';
+import { type Content, fits } from '../src/list-content.ts';
+import { merge } from '../src/list-merge.ts';
 
 /** Returns a list from a text such as "Night: rain 0.4, wind", whose kind is a mix if the name ends with "+". */
 function listOf(text: string): Content {

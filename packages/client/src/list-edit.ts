@@ -1,0 +1,70 @@
+import { tooMany } from './error.ts';
+import { type Content, contentOf, fits, type ListToSave, type StoredList } from './list-content.ts';
+import { merge } from './list-merge.ts';
+
+/** An unsent edit of a list. */
+export interface Edit {
+  /** Content that the service had when the edit began; null for a new list. */
+  serviceState: Content | null;
+  /** Version of `serviceState`; 0 for a new list. */
+  version: number;
+  /** Null removes the list. */
+  mine: Content | null;
+  updated_at: string;
+}
+
+/** Result of an edit. `list` is the present one, null if there is none. */
+export interface Result {
+  id: string;
+  status: string;
+  list: StoredList | null;
+}
+
+/** Returns the fields of an edit that begins from a list of the service. */
+const beginningOf = (list: StoredList) => ({ serviceState: contentOf(list), version: list.version });
+
+/**
+ * Returns the unsent edit of a list after a save. It begins where the unsent edit began, or else from the copy. Its
+ * content is merged with that on the device, which may have changed since the app read the list.
+ * @param unsent edit of the list until now
+ * @param copied list as the service had it last
+ * @param seen state that the app has edited, if it is remembered
+ * @throws SoundsError `too_many` if the result has too many sounds
+ */
+export function editAfterSave(list: ListToSave, unsent?: Edit, copied?: StoredList, seen: Content | null = null): Edit {
+  const ofApp = { serviceState: seen, version: list.version };
+  const { serviceState, version } = unsent ?? (copied ? beginningOf(copied) : ofApp);
+  const base = seen ?? (version === list.version ? serviceState : null);
+  const present = unsent?.mine ?? copied;
+  const { name, is_mix, items } = present ? merge(base, list, present) : list;
+  const mine = { name, is_mix, items };
+  if (!fits(mine)) throw tooMany();
+  return { serviceState, version, mine, updated_at: new Date().toISOString() };
+}
+
+/**
+ * Returns what is left of an edit after its result, by the four statuses of `PUT /lists`.
+ * @param edit unsent edit now, which is newer than `sent` if the user has changed the list meanwhile
+ * @returns the edit to send next, null if nothing is left, or `edit` itself if it must wait on the device
+ */
+export function editAfterResult({ status, list }: Result, edit: Edit, sent: Edit): Edit | null {
+  const next = list ? { ...edit, ...beginningOf(list) } : edit;
+  switch (status) {
+    case 'saved': // the edit is done, unless the user has changed or removed the list meanwhile
+      return (edit.mine ? isEqual(edit, sent) : !list) ? null : next;
+    case 'changed': // another device was faster, so the edit is merged, and a removal gets the new version
+      return list && edit.mine ? mergedEdit(edit, edit.mine, list) : next;
+    case 'deleted': // the list was removed before
+      return null;
+    default: // `too_many`, which may have room after a removal, or a status that this version does not know
+      return edit;
+  }
+}
+
+/** Merges an edit with a newer list of the service. @returns `edit` itself if there would be too many sounds */
+function mergedEdit(edit: Edit, content: Content, list: StoredList): Edit {
+  const mine = merge(edit.serviceState, content, list);
+  return fits(mine) ? { ...edit, ...beginningOf(list), mine } : edit;
+}
+
+export const isEqual = (one: Edit, other: Edit) => JSON.stringify(one) === JSON.stringify(other);

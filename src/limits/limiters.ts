@@ -6,7 +6,7 @@ import { lruCache } from '../shared/lru-cache.ts';
 import type { Metrics } from '../shared/metrics.ts';
 import { minimumDelay } from '../shared/minimum-delay.ts';
 import type { SharedRedis } from '../shared/redis.ts';
-import { emailOf } from './client-keys.ts';
+import { emailOf } from './key-generators.ts';
 import { type Counters, memoryStore, redisStore } from './store.ts';
 import { type ActiveKeys, type Limit, type LimitName, limits } from './table.ts';
 import type { TrustedClients } from './trusted-clients.ts';

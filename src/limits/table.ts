@@ -10,7 +10,7 @@ import {
   perClient,
   perSession,
   perUser,
-} from './client-keys.ts';
+} from './key-generators.ts';
 
 /** Limit, with options of express-rate-limit and of this service. */
 export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {

@@ -1,4 +1,4 @@
-import { accountKey, clientKey } from '../shared/client-keys.ts';
+import { accountKey, clientKey } from '../shared/address-keys.ts';
 import { lruCache } from '../shared/lru-cache.ts';
 import type { SharedRedis } from '../shared/redis.ts';
 

@@ -12,7 +12,7 @@ import { expect, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { redisStore } from '../../src/limits/store.ts';
 import { createTrustedClients } from '../../src/limits/trusted-clients.ts';
-import { accountKey } from '../../src/shared/client-keys.ts';
+import { accountKey } from '../../src/shared/address-keys.ts';
 import { connectRedis } from '../../src/shared/redis.ts';
 import { type Api, apiAt } from '../support/api.ts';
 import { fixture } from '../support/fixture.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
 import { tooManyRequests } from '../../errors.ts';
-import { clientKey, networkKey } from '../../shared/client-keys.ts';
+import { clientKey, networkKey } from '../../shared/address-keys.ts';
 import { withNewDeadlines } from '../../shared/request-context.ts';
 
 const longestWaitMs = 4_000;

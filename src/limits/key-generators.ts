@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import type { UserCaller } from '../model/caller.ts';
-import { accountKey, clientKey, networkKey } from '../shared/client-keys.ts';
+import { accountKey, clientKey, networkKey } from '../shared/address-keys.ts';
 
 /** Scope of a counter: its name in the OpenAPI document, and the function that returns the key of a request. */
 interface Keyed {

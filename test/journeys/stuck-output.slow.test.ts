@@ -49,7 +49,7 @@ test.for([
   },
 );
 
-test('a gateway that ends because of an unexpected error writes its log first, also to a full pipe', async () => {
+test('a gateway writes its log, also to a full pipe, before an unexpected error ends it', async () => {
   const throwOnSignal = `process.on('SIGUSR2', () => { fs.writeSync(2, 'throws'); throw new Error('unexpected'); })`;
   const { child, get, exited } = await startGateway(
     ['ignore', 'pipe', 'pipe'],

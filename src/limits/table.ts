@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Options } from 'express-rate-limit';
 import type { Config } from '../config/config.ts';
 import type { ErrorReason } from '../error-reasons.ts';
+import { lruCache } from '../shared/lru-cache.ts';
 import {
   perAccount,
   perAccountAndClient,
@@ -50,16 +51,31 @@ function status(...counted: number[]) {
 
 const requests = { reason: 'limit_requests', what: 'requests', legacyHeaders: true } as const;
 
-const isUnknownKey = ({ locals: { caller } }: Response, activeKeys: ActiveKeys) =>
-  caller?.via === 'api_key' && !activeKeys.has(caller.keyHash);
+/** Returns the hash of an API key that the database has not accepted recently, because it may be made up. */
+const unverifiedKeyHash = ({ locals: { caller } }: Response, activeKeys: ActiveKeys) =>
+  caller?.via === 'api_key' && !activeKeys.has(caller.keyHash) ? caller.keyHash : undefined;
 
-const unknownKeys = {
-  ...requests,
-  what: 'unknown API keys',
-  /** Counts a request whose API key the database has not accepted meanwhile, unless a limit has rejected it. */
-  counts: (res: Response, activeKeys: ActiveKeys) => res.statusCode !== 429 && isUnknownKey(res, activeKeys),
-  appliesTo: isUnknownKey,
-};
+/**
+ * Limits requests with unverified API keys. Counts those that fail once a minute for each key and address, because
+ * otherwise a valid key that is sent often during an outage of the database would be rejected after it.
+ */
+function unverifiedKeys() {
+  const failed = lruCache<true>(10_000, minute.windowMs);
+  return {
+    ...requests,
+    what: 'unknown API keys',
+    counts(res: Response, activeKeys: ActiveKeys) {
+      const keyHash = unverifiedKeyHash(res, activeKeys);
+      if (keyHash === undefined || res.statusCode === 429) return false; // 429: a limit has rejected the request
+      if (res.statusCode < 500) return true;
+      const key = `${res.locals.clientAddress} ${keyHash}`;
+      const isFirst = !failed.has(key);
+      if (isFirst) failed.set(key, true);
+      return isFirst;
+    },
+    appliesTo: (res: Response, activeKeys: ActiveKeys) => unverifiedKeyHash(res, activeKeys) !== undefined,
+  };
+}
 
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
 const passwords = { ...attempts, what: 'wrong passwords' };
@@ -104,7 +120,7 @@ export function limits(rates: Config['rateLimits']) {
   };
   return {
     requests: { ...requests, limit, ...minute, ...perCaller },
-    unknownApiKeys: { ...unknownKeys, limit: rates.anonymousPerMinute, ...minute, ...perClient },
+    unknownApiKeys: { ...unverifiedKeys(), limit: rates.anonymousPerMinute, ...minute, ...perClient },
     // Endpoints list limits per client first, so that a rejected client creates no counters for made-up addresses. The
     // limits per network are lower than those in total, so that one network cannot lock out the owner elsewhere.
     failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perClient, ...triesTrusted },

@@ -7,9 +7,11 @@ import { environment } from '../support/server-process.ts';
 const statuses = [200, 400, 401, 403, 404, 413, 429, 500, 502, 503];
 
 test('limits count results of the caller, and no errors or limits of Auth', () => {
-  const locals = { caller: { via: 'api_key', keyHash: 'unknown' } };
   const counted = ({ counts = () => true }: Limit) =>
-    statuses.filter((statusCode) => counts({ statusCode, locals } as unknown as Response, new Set()));
+    statuses.filter((statusCode) => {
+      const locals = { caller: { via: 'api_key', keyHash: `unknown ${statusCode}` } };
+      return counts({ statusCode, locals } as unknown as Response, new Set());
+    });
   const table: Record<string, Limit> = limits(loadConfig(environment()).rateLimits);
   const wrong = [400, 401];
   const created = [200, 400];

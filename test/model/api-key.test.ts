@@ -137,6 +137,20 @@ describe('the limit of unknown API keys', () => {
     },
   );
 
+  test('a valid key works at once after an outage in which it was sent beyond the limit', async () => {
+    let isDown = true;
+    await withSupabase(
+      (_req, res) => (isDown ? reject(res, 503, 'PGRST000') : res.writeHead(200).end('[]')),
+      async (api) => {
+        const favorites = () => api.get('/favorites').auth(unissuedKey(0), bearer);
+        for (let sent = 0; sent < 6; sent++) await favorites().expect(500);
+        isDown = false;
+        await favorites().expect(200);
+      },
+      { ANONYMOUS_RATE_LIMIT_PER_MINUTE: '4' },
+    );
+  });
+
   test('unknown API keys count toward their limit on every path', async () => {
     const gateway = await startGateway({ ANONYMOUS_RATE_LIMIT_PER_MINUTE: '8' });
     const api = apiAt(gateway.url);

@@ -113,7 +113,7 @@ export const authEndpoints = [
     response: SessionResponse,
     errors: ['unauthorized'],
     handle: async ({ context, body, ip, gone, refusal }) => {
-      const tokens = await context.auth.signIn(body, ip, { goesFirst: refusal !== undefined, gone });
+      const tokens = await context.auth.signIn(body, ip, { isBeyondLimit: refusal !== undefined, gone });
       await context.trustedClients.add(body.email, ip);
       return { data: toSession(tokens) };
     },

@@ -2,7 +2,6 @@ import type { IdTokenProvider } from '../../config/config.ts';
 import type { ApiError } from '../../errors.ts';
 import type { UserCaller } from '../../model/caller.ts';
 import type { Tokens } from '../../model/session.ts';
-import type { QueueOptions } from './password-queue.ts';
 import type { Settings } from './settings.ts';
 
 /** Purpose of a mailed code. */
@@ -17,6 +16,15 @@ interface IdToken {
   provider: IdTokenProvider;
   idToken: string;
   nonce: string | undefined;
+}
+interface SignInOptions {
+  /**
+   * True for a trusted client beyond a limit of attempts. Its call goes first in the password queue. A failure takes as
+   * long as the 429 of the limit, which the client gets for it.
+   */
+  isBeyondLimit?: boolean;
+  /** Cancels the call unless it has started. */
+  gone?: AbortSignal;
 }
 interface MailedCode {
   type: CodeType;
@@ -47,10 +55,9 @@ export interface Auth {
   overload(ip: string): ApiError | undefined;
   /**
    * Opens a session.
-   * @param options with `goesFirst` for an attempt whose failure gets the 429 of a limit, after the time of that
    * @throws unauthorized, with one text and after the same time for a wrong address or password
    */
-  signIn(credentials: Credentials, ip: string, options?: QueueOptions): Promise<Tokens>;
+  signIn(credentials: Credentials, ip: string, options?: SignInOptions): Promise<Tokens>;
   /** Opens a session with an ID token. @throws unauthorized when Auth rejects the token, its nonce or its account */
   exchangeIdToken(token: IdToken, ip: string): Promise<Tokens>;
   /** Returns new tokens. @throws unauthorized when the token is unknown or was used, or its session has ended */

@@ -32,7 +32,7 @@ function createPlaces(count: { total: number; perKey: number }) {
   };
 }
 
-export interface QueueOptions {
+interface QueueOptions {
   /** Puts the call first and gives it a reserved place, so that other clients cannot lock out its account. */
   goesFirst?: boolean;
   /** Cancels the call unless it has started. */

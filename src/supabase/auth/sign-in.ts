@@ -18,9 +18,9 @@ const sessionEnded = () =>
 
 /** Creates the sign-in with a password. It takes the same time for a wrong address and a wrong password. */
 function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['signIn'] {
-  return async (credentials, ip, options = {}) => {
-    // Beyond a limit, a failure takes 500 ms from here, as the 429 of the limit does, which answer.ts sends in its place.
-    let due = options.goesFirst ? minimumDelay() : undefined;
+  return async (credentials, ip, { isBeyondLimit = false, ...options } = {}) => {
+    // Beyond a limit, a failure takes 500 ms from here, as the 429 does that answer.ts sends in its place.
+    let due = isBeyondLimit ? minimumDelay() : undefined;
     const ask = () => {
       due ??= minimumDelay();
       const attempt = (password: string) =>
@@ -33,7 +33,7 @@ function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['s
         throw error;
       });
     };
-    const tokens = await inPasswordQueue(ip, ask, options)
+    const tokens = await inPasswordQueue(ip, ask, { goesFirst: isBeyondLimit, ...options })
       .catch(async (thrown: unknown) => {
         await (due ?? minimumDelay());
         throw thrown;

@@ -151,7 +151,7 @@ export function createRun(config: Config, gateway: URL | null, appleUrl?: string
     verify: context.verify,
     account: { id: '', email: `${randomUUID()}@doctor.invalid`, password: randomBytes(24).toString('base64url') },
     token: '',
-    /** Null if the database has no such function. */
+    /** Result of public.doctor_report. Null if it was not read, or the database lacks the function. */
     report: null as Report | null,
     ask: askSupabase,
     askAsService: (path: string, request: Request = {}) => askSupabase(path, { key, ...request }),

@@ -176,7 +176,7 @@ function createValueReader({ service }: Pick<Clients, 'service'>) {
   };
 }
 
-/** Tells whether as_api_key accepted the key of a call with this error, because its scope or function failed it. */
+/** Tells whether as_api_key accepted the key, so that the error is about its scope or comes from the function. */
 const acceptedKey = ({ status, reason }: ApiError) => status < 500 && (status !== 401 || reason === 'key_scope');
 
 /** Hashes of API keys that the database has accepted. */

@@ -1442,7 +1442,7 @@ end
 $$;
 comment on function private.place_in_list is 'Returns the place of the sound whose created_at is the cursor.';
 
-create function private.place_in_order(query private.sound_query) returns private.list_place
+create function private.place_in_sorted_list(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   given jsonb;
@@ -1462,7 +1462,7 @@ exception
       using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
-comment on function private.place_in_order is 'Returns the place in the cursor of a list with a sort.';
+comment on function private.place_in_sorted_list is 'Returns the place in the cursor of a list with a sort.';
 
 create function private.place_of(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
@@ -1470,7 +1470,7 @@ begin
   return case
     when query.cursor is null then null
     when query.sort is null then private.place_in_list((query.cursor #>> '{}')::timestamptz)
-    else private.place_in_order(query)
+    else private.place_in_sorted_list(query)
   end;
 end
 $$;

@@ -37,7 +37,7 @@ comment on function private.place_in_list is 'Returns the place of the sound who
 
 -- Rejects the cursor of another sort. The gateway has rejected a time where a sort is given, and the cursor of a sort
 -- where none is.
-create function private.place_in_order(query private.sound_query) returns private.list_place
+create function private.place_in_sorted_list(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   given jsonb;
@@ -57,7 +57,7 @@ exception
       using errcode = 'check_violation', constraint = 'cursor_is_of_its_order';
 end
 $$;
-comment on function private.place_in_order is 'Returns the place in the cursor of a list with a sort.';
+comment on function private.place_in_sorted_list is 'Returns the place in the cursor of a list with a sort.';
 
 create function private.place_of(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
@@ -65,7 +65,7 @@ begin
   return case
     when query.cursor is null then null
     when query.sort is null then private.place_in_list((query.cursor #>> '{}')::timestamptz)
-    else private.place_in_order(query)
+    else private.place_in_sorted_list(query)
   end;
 end
 $$;

@@ -1,4 +1,4 @@
--- What administrators see and do about the home page.
+-- Views and functions for administrators of the home page.
 
 create view admin.home_explained with (security_invoker = true) as
   with families as materialized (

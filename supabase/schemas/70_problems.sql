@@ -1,4 +1,4 @@
--- What an administrator has to correct in the catalogue.
+-- Problems of the catalogue, which administrators have to correct.
 
 -- Omits the hidden files that the dashboard adds to empty folders.
 create view admin.unused_files with (security_invoker = true) as

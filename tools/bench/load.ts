@@ -156,7 +156,7 @@ async function loadFavorites(sql: Transaction, { favorites, sounds, customers }:
   }
 }
 
-/** Loads one play per favorite, one hour apart. */
+/** Loads one entry of the history per favorite, one hour apart. */
 async function loadHistories(sql: Transaction) {
   await sql`
     insert into public.history (user_id, sound_id, plays, last_played_at)

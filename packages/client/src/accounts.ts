@@ -2,7 +2,7 @@ import type { CallOptions } from './call.ts';
 import type { Waiting } from './send.ts';
 import type { DeviceSession } from './session.ts';
 
-/** What the calls for accounts need of the client. */
+/** Parts of the client that the calls for accounts need. */
 export interface AccountOptions {
   url: string;
   waiting: Waiting;

@@ -102,7 +102,7 @@ async function exchange(request: Request, { service, isAnswer }: Limits, { signa
 /** Follows redirects of reads, because browsers tell the new address only then. A write may contain a password. */
 const redirectOf = ({ method }: Request) => (/GET|HEAD/.test(method) ? 'follow' : 'manual');
 
-/** Returns the part of a URL that is equal on all platforms. */
+/** Returns a URL without what platforms write differently: case, default port, query and fragment. */
 const placeOf = (url: string) =>
   url
     .toLowerCase()

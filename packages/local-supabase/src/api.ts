@@ -102,7 +102,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   return { url, publicUrl: files.url, stop: () => started.disposeAsync() };
 }
 
-/** Auth connects to the database as its own role, which has no rights outside its schema. */
+/** Creates Auth. It connects to the database as a separate role, which has no rights outside its schema. */
 function authApp(options: ApiOptions, mailbox: Mailbox, url: () => string) {
   const { databaseUrl, emailConfirmations = false } = options;
   const { emailSignIn = true, anonymousSignIns = false, signing = 'ES256' } = options;

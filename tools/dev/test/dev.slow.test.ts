@@ -169,7 +169,7 @@ describe.runIf(inject('stack').embedded)('npm run dev', () => {
   });
 
   test('names what is in use in one sentence', async () => {
-    // Debian's shell stays between npm and the program.
+    // npm runs the program since the test before, and Debian's shell stays between both.
     const [child] = childrenOf(dev.pid);
     const first = [child, ...childrenOf(child?.pid ?? 0)].find((it) => it && !it.command.startsWith('sh '));
     const inUse = `The data folder \\S+ is in use by another npm run dev, process ${first?.pid}: stop that one, or [^\n]+\\.`;

@@ -3626,7 +3626,8 @@ create table public.lists (
     check (private.are_list_items(items, is_mix))
 );
 create index lists_newest_first on public.lists (user_id, updated_at desc, id);
-comment on table public.lists is 'Mixes and playlists of each customer, at most 200 with 5,000 items in all.';
+comment on table public.lists is
+  'Mixes and playlists of each customer, at most 200 with 5,000 items in all. Items of deleted sounds do not count.';
 comment on column public.lists.id is 'Id that the app gave to the list. Other customers may have the same.';
 comment on column public.lists.is_mix is 'True for a mix, which plays all sounds at once; false for a playlist.';
 comment on column public.lists.items is
@@ -3743,13 +3744,24 @@ $$;
 
 create function private.has_room_for(list private.sent_list) returns boolean
 language plpgsql stable set search_path = '' as $$
+declare
+  room constant bigint := 5000 - jsonb_array_length(list.items);
+  other_lists bigint;
+  other_items bigint;
 begin
-  return count(*) < 200 and coalesce(sum(jsonb_array_length(other.items)), 0) + jsonb_array_length(list.items) <= 5000
-    from public.lists as other where user_id = auth.uid() and other.id <> list.id;
+  select count(*), coalesce(sum(jsonb_array_length(items)), 0) into other_lists, other_items
+    from public.lists where user_id = auth.uid() and id <> list.id;
+  if other_items > room then
+    select count(*) into other_items
+      from public.lists as other cross join jsonb_to_recordset(items) as item (sound_id uuid)
+      where user_id = auth.uid() and other.id <> list.id
+        and exists (select from public.sounds as sound where sound.id = item.sound_id);
+  end if;
+  return other_lists < 200 and other_items <= room;
 end
 $$;
 comment on function private.has_room_for is
-  'Tells whether the caller has at most 200 lists with 5,000 items, with this one.';
+  'Tells whether the caller has at most 200 lists with 5,000 items of existing sounds, with this one.';
 
 create function private.converted_items(items jsonb, is_mix boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4959,13 +4971,14 @@ language plpgsql volatile set search_path = '' as $$
 declare
   lists_of_owner constant bigint := (select count(*) from public.lists where user_id = owner);
   items_of_owner constant bigint := (
-    select coalesce(sum(jsonb_array_length(items)), 0) from public.lists where user_id = owner
+    select coalesce(sum(jsonb_array_length(private.existing_items(items))), 0) from public.lists where user_id = owner
   );
 begin
   insert into public.lists (user_id, id, name, is_mix, items, version, updated_at)
     select owner, id, name, is_mix, items, version, updated_at
     from (
-      select moved.*, count(*) over newest as lists_so_far, sum(jsonb_array_length(items)) over newest as items_so_far
+      select moved.*, count(*) over newest as lists_so_far,
+        sum(jsonb_array_length(private.existing_items(items))) over newest as items_so_far
       from public.lists as moved where user_id = guest
       window newest as (order by updated_at desc, id)
     ) as counted
@@ -4977,7 +4990,8 @@ begin
 end
 $$;
 comment on function private.move_lists is
-  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items.';
+  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items of '
+  'existing sounds.';
 
 create function private.move_premium(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$

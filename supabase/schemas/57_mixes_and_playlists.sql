@@ -46,7 +46,8 @@ create table public.lists (
     check (private.are_list_items(items, is_mix))
 );
 create index lists_newest_first on public.lists (user_id, updated_at desc, id);
-comment on table public.lists is 'Mixes and playlists of each customer, at most 200 with 5,000 items in all.';
+comment on table public.lists is
+  'Mixes and playlists of each customer, at most 200 with 5,000 items in all. Items of deleted sounds do not count.';
 comment on column public.lists.id is 'Id that the app gave to the list. Other customers may have the same.';
 comment on column public.lists.is_mix is 'True for a mix, which plays all sounds at once; false for a playlist.';
 comment on column public.lists.items is

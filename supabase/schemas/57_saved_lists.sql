@@ -40,15 +40,27 @@ begin
 end
 $$;
 
+-- Leaves out the items of deleted sounds only if there are too many with them, because that takes 20 ms instead of 1.
 create function private.has_room_for(list private.sent_list) returns boolean
 language plpgsql stable set search_path = '' as $$
+declare
+  room constant bigint := 5000 - jsonb_array_length(list.items);
+  other_lists bigint;
+  other_items bigint;
 begin
-  return count(*) < 200 and coalesce(sum(jsonb_array_length(other.items)), 0) + jsonb_array_length(list.items) <= 5000
-    from public.lists as other where user_id = auth.uid() and other.id <> list.id;
+  select count(*), coalesce(sum(jsonb_array_length(items)), 0) into other_lists, other_items
+    from public.lists where user_id = auth.uid() and id <> list.id;
+  if other_items > room then
+    select count(*) into other_items
+      from public.lists as other cross join jsonb_to_recordset(items) as item (sound_id uuid)
+      where user_id = auth.uid() and other.id <> list.id
+        and exists (select from public.sounds as sound where sound.id = item.sound_id);
+  end if;
+  return other_lists < 200 and other_items <= room;
 end
 $$;
 comment on function private.has_room_for is
-  'Tells whether the caller has at most 200 lists with 5,000 items, with this one.';
+  'Tells whether the caller has at most 200 lists with 5,000 items of existing sounds, with this one.';
 
 -- Rejects items as they were sent, because the conversion accepts volumes in words and drops other keys.
 create function private.converted_items(items jsonb, is_mix boolean) returns jsonb

@@ -120,13 +120,14 @@ language plpgsql volatile set search_path = '' as $$
 declare
   lists_of_owner constant bigint := (select count(*) from public.lists where user_id = owner);
   items_of_owner constant bigint := (
-    select coalesce(sum(jsonb_array_length(items)), 0) from public.lists where user_id = owner
+    select coalesce(sum(jsonb_array_length(private.existing_items(items))), 0) from public.lists where user_id = owner
   );
 begin
   insert into public.lists (user_id, id, name, is_mix, items, version, updated_at)
     select owner, id, name, is_mix, items, version, updated_at
     from (
-      select moved.*, count(*) over newest as lists_so_far, sum(jsonb_array_length(items)) over newest as items_so_far
+      select moved.*, count(*) over newest as lists_so_far,
+        sum(jsonb_array_length(private.existing_items(items))) over newest as items_so_far
       from public.lists as moved where user_id = guest
       window newest as (order by updated_at desc, id)
     ) as counted
@@ -138,7 +139,8 @@ begin
 end
 $$;
 comment on function private.move_lists is
-  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items.';
+  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items of '
+  'existing sounds.';
 
 -- greatest ignores nulls, so an end that only one of both has is kept.
 create function private.move_premium(guest uuid, owner uuid) returns void

@@ -1,6 +1,6 @@
 -- Rules of mixes and playlists: Alice saves and removes lists, and Mallory attacks them at the data API.
 begin;
-select plan(60);
+select plan(63);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -198,6 +198,17 @@ select is(
   left(pg_temp.outcome(pg_temp.list(pg_temp.items(26), 2, n => 1001)), 18), 'too_many Night 2: ',
   'one item more is too many, and the response has the present list'
 );
+reset role;
+delete from public.sounds where title = 'Tests 150';
+set local role authenticated;
+select is(pg_temp.status(pg_temp.list(pg_temp.items(26), 2, n => 1001)), 'too_many', 'the item of a hidden sound counts');
+reset role;
+select private.delete_from_trash('sounds', array(select id from public.sounds where title = 'Tests 150'));
+set local role authenticated;
+select is(
+  pg_temp.status(pg_temp.list(pg_temp.items(26), 2, n => 1001)), 'saved', 'the item of a deleted sound does not count'
+);
+select is(pg_temp.status(pg_temp.list(pg_temp.items(27), 3, n => 1001)), 'too_many', 'it makes room for one item alone');
 select is(pg_temp.status(pg_temp.list(null, 1, n => 1004)), 'saved', 'a list can be removed then');
 select is(pg_temp.status(pg_temp.list('[]', n => 10)), 'saved', 'a removal makes room for a new list');
 

@@ -54,12 +54,13 @@ insert into public.progress (user_id, sound_id, position_sec, updated_at) values
   (pg_temp.guest(), pg_temp.sound(14), 2, now() - interval '2 hours'),
   (pg_temp.guest(), pg_temp.sound(2), 2, now() - interval '5 hours');
 
--- Lists: the owner has 198 with 4,000 items, the guest three, of which the oldest has no room.
+-- Lists: the owner has 198 with 6,000 items, most of them of deleted sounds, which do not count. The guest has three,
+-- of which the oldest has no room.
 insert into public.lists (user_id, id, name, is_mix, items, version, updated_at)
   select pg_temp.owner(), pg_temp.sound(number), 'List ' || number, false, items, 1, now()
   from generate_series(1, 198) as number, lateral (
-    select case when number <= 20 then jsonb_agg(jsonb_build_object('sound_id', pg_temp.sound(place), 'volume', null))
-      else '[]' end as items from generate_series(1, 200) as place
+    select case when number <= 30 then jsonb_agg(jsonb_build_object('sound_id', pg_temp.sound(place), 'volume', null))
+      else '[]' end as items from generate_series(201, 400) as place
   ) as filled;
 insert into public.lists (user_id, id, name, is_mix, items, version, updated_at)
   select pg_temp.guest(), pg_temp.sound(number), 'Of the guest', true, '[]', 7, now() - number * interval '1 hour'

@@ -1,4 +1,5 @@
 import type { AudioElement } from './audio-element.ts';
+import { createSource } from './audio-source.ts';
 import { browser } from './browser.ts';
 import type { Audio } from './catalogue.ts';
 import type { Progress } from './progress.ts';
@@ -22,35 +23,16 @@ export function attachAudio(
   { onFailure, progress }: AttachOptions = {},
 ): () => void {
   const reporter = progress && createReporter(element, audio.id, progress);
-  let current: Audio | null = audio;
-  let isRenewing = false;
-  /** True once the address has played. Otherwise it is not renewed, because a new address would fail, too. */
-  let hasPlayed = false;
-  /** Position at which playback continues with the next address. */
-  let position = 0;
-
-  async function renew() {
-    if (isRenewing) return;
-    isRenewing = true;
-    position = element.currentTime || position;
-    const next = await audio.renew().catch(() => null);
-    isRenewing = false;
-    if (isDetached) return;
-    const isWanted = !element.paused;
-    position = element.currentTime || position;
-    current = next;
-    hasPlayed = false;
-    if (next?.url) {
-      element.src = next.url;
-      element.currentTime = position;
-      if (isWanted) await element.play().catch(() => {}); // an event of the element reports the error
-    } else giveUp();
-  }
-
-  function giveUp() {
-    current = null; // the next play requests another one
+  const source = createSource(element, audio, () => {
     unload();
     onFailure?.();
+  });
+  const listeners = [source, reporter].flatMap((part) => Object.entries(part?.listeners ?? {}));
+
+  /** Sends the last position when the page goes away. */
+  function leave() {
+    reporter?.report();
+    progress?.flush({ keepalive: true }).catch(() => {});
   }
 
   function unload() {
@@ -60,42 +42,14 @@ export function attachAudio(
     element.load();
   }
 
-  const renewIfExpired = () => {
-    if (current === null || Date.now() >= current.expiresAt.getTime()) void renew();
-  };
-  const listeners = {
-    play: renewIfExpired,
-    seeking: renewIfExpired,
-    timeupdate: () => reporter?.pass(),
-    pause: () => reporter?.stop(),
-    waiting: () => reporter?.stop(),
-    emptied: () => reporter?.interrupt(),
-    playing: () => {
-      hasPlayed = true;
-      reporter?.start();
-    },
-    error: () => {
-      if (!element.hasAttribute('src')) return;
-      if (hasPlayed) void renew();
-      else giveUp();
-    },
-  };
-
-  /** Sends the last position when the page goes away. */
-  function leave() {
-    reporter?.report();
-    progress?.flush({ keepalive: true }).catch(() => {});
-  }
-
-  let isDetached = false;
   browser.addEventListener?.('pagehide', leave);
   element.crossOrigin = 'anonymous'; // otherwise a browser hides the status of a failed address and retries it for 30 s
-  for (const [type, listener] of Object.entries(listeners)) element.addEventListener(type, listener);
+  for (const [type, listener] of listeners) element.addEventListener(type, listener);
   if (audio.url !== null) element.src = audio.url;
   return () => {
-    isDetached = true;
+    source.end();
     browser.removeEventListener?.('pagehide', leave);
-    for (const [type, listener] of Object.entries(listeners)) element.removeEventListener(type, listener);
+    for (const [type, listener] of listeners) element.removeEventListener(type, listener);
     unload();
   };
 }

@@ -28,32 +28,31 @@ export function createReporter(element: AudioElement, id: string, progress: Pick
     progress.save(id, canResume ? currentTime : null).catch(() => {});
   }
 
+  /** Saves the last position when playback stops. */
+  function stop() {
+    report();
+    isPlaying = false;
+  }
+
   return {
-    /** Saves the position. */
     report,
+    stop,
 
-    /** Call it when playback starts. */
-    start() {
-      isPlaying = true;
-      hasPlayed = true;
-    },
-
-    /** Call it when the position changes. Saves it from time to time. */
-    pass() {
-      if (!isPlaying) return;
-      hasPlayed = true;
-      if (lastSec === null || Math.abs(element.currentTime - lastSec) >= savedEverySec) report();
-    },
-
-    /** Call it when playback stops. Saves the last position. */
-    stop() {
-      report();
-      isPlaying = false;
-    },
-
-    /** Call it when the element loads another address. */
-    interrupt() {
-      isPlaying = false;
+    listeners: {
+      playing() {
+        isPlaying = true;
+        hasPlayed = true;
+      },
+      timeupdate() {
+        if (!isPlaying) return;
+        hasPlayed = true;
+        if (lastSec === null || Math.abs(element.currentTime - lastSec) >= savedEverySec) report();
+      },
+      pause: stop,
+      waiting: stop,
+      emptied() {
+        isPlaying = false; // the element loads another address
+      },
     },
   };
 }

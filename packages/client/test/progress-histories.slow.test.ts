@@ -51,7 +51,7 @@ function createPlayer({ progress }: Sounds) {
   const reporter = createReporter(element as unknown as AudioElement, soundId, { save });
   return {
     async listenTo(seconds: number) {
-      reporter.start();
+      reporter.listeners.playing();
       element.currentTime = seconds;
       reporter.stop();
       await saved;

@@ -52,7 +52,7 @@ export function text(max: number) {
     .meta({ override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' } });
 }
 
-/** Text without invisible characters and digits of other scripts, which keyboards and address books add to numbers. */
+/** Text with ASCII digits, and without the invisible characters that keyboards and address books add to numbers. */
 export const plainText = (max: number) => text(max).transform((value) => withAsciiDigits(withoutInvisible(value)));
 
 /** Removes characters without a glyph, such as directional marks and zero-width spaces. */

@@ -1147,7 +1147,7 @@ create table public.sounds (
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint sound_in_the_trash_is_not_active check (deleted_at is null or not is_active),
-  -- Deferrable for private.undo_rows.
+  -- Deferrable, so that private.undo_rows can change a slug and the rows that have it in any order.
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null deferrable
 );
@@ -1826,7 +1826,7 @@ create table public.home_sections (
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
   rule_type text
     constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  -- Deferrable for private.undo_rows.
+  -- Deferrable, so that private.undo_rows can change a slug and the rows that have it in any order.
   rule_value text constraint rule_value_is_the_slug_of_an_existing_category
     references public.categories (slug) on update cascade deferrable,
   rule_include_children boolean not null default false,
@@ -3352,7 +3352,7 @@ begin
 
   perform private.delete_idle_guests();
 
-  -- Leaves rows that a request has locked for the next hour.
+  -- Skips rows that a request has locked. The next run, in an hour, deletes them.
   delete from private.play_receipts where ctid = any (array(
     select ctid from private.play_receipts where received_at < now() - interval '31 days'
     order by received_at limit batch for update skip locked
@@ -3831,7 +3831,7 @@ begin
   end if;
   delete from public.lists where user_id = auth.uid() and id = sent.id;
   perform private.remember_removal(sent.id);
-  -- To remove a list that is gone already is no change, but is remembered.
+  -- Returns deleted for a list that was gone before, because the call has changed nothing.
   return case when present.id is null then 'deleted' else 'saved' end;
 end
 $$;

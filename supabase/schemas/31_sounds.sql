@@ -62,7 +62,7 @@ create table public.sounds (
   search_vector tsvector not null
     generated always as (private.search_vector(title, category, tags, description)) stored,
   constraint sound_in_the_trash_is_not_active check (deleted_at is null or not is_active),
-  -- Deferrable for private.undo_rows.
+  -- Deferrable, so that private.undo_rows can change a slug and the rows that have it in any order.
   constraint category_is_the_slug_of_an_existing_category
     foreign key (category) references public.categories (slug) on update cascade on delete set null deferrable
 );

@@ -8,7 +8,7 @@ create table public.home_sections (
   mode text not null default 'manual' constraint mode_is_manual_or_rule check (mode in ('manual', 'rule')),
   rule_type text
     constraint rule_type_is_category_featured_or_newest check (rule_type in ('category', 'featured', 'newest')),
-  -- Deferrable for private.undo_rows.
+  -- Deferrable, so that private.undo_rows can change a slug and the rows that have it in any order.
   rule_value text constraint rule_value_is_the_slug_of_an_existing_category
     references public.categories (slug) on update cascade deferrable,
   rule_include_children boolean not null default false,

@@ -10,7 +10,7 @@ begin
 
   perform private.delete_idle_guests();
 
-  -- Leaves rows that a request has locked for the next hour.
+  -- Skips rows that a request has locked. The next run, in an hour, deletes them.
   delete from private.play_receipts where ctid = any (array(
     select ctid from private.play_receipts where received_at < now() - interval '31 days'
     order by received_at limit batch for update skip locked

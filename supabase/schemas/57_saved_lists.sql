@@ -134,7 +134,7 @@ begin
   end if;
   delete from public.lists where user_id = auth.uid() and id = sent.id;
   perform private.remember_removal(sent.id);
-  -- To remove a list that is gone already is no change, but is remembered.
+  -- Returns deleted for a list that was gone before, because the call has changed nothing.
   return case when present.id is null then 'deleted' else 'saved' end;
 end
 $$;

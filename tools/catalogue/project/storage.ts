@@ -18,7 +18,7 @@ export async function limitsOf(client: SupabaseClient, bucket: string): Promise<
 
 type Named = Pick<LocalFile, 'bucket' | 'path'>;
 
-/** Returns the name of a file that is unique in Storage. An export uses the same name. */
+/** Returns the path of a file after its bucket, which is unique in Storage. An export uses the same path. */
 export const nameOf = ({ bucket, path }: Named) => `${bucket}/${path}`;
 
 /** Returns the files that a sound names. */

@@ -38,10 +38,10 @@ const SoundQuery = z
     max_duration: querySeconds.optional().meta({ description: 'Only sounds of at most this many seconds.' }),
     q: optionalQueryText(100).meta({
       description:
-        'Up to six words to find in title, tags, category and description, in any order. The last word may be the ' +
-        'beginning of a longer one. Returns one page: the best results first, then titles that contain the text. If ' +
-        'there are none, corrects words that no sound has (`corrected_q`); if there are still none, finds at least ' +
-        'half of the words. A blank value is ignored.',
+        'Up to six words to find in title, tags, category and description, in any order, or twelve in scripts without ' +
+        'spaces. The last word may be the beginning of a longer one. Returns one page: the best results first, then ' +
+        'titles that contain the text. If there are none, corrects words that no sound has (`corrected_q`); if there ' +
+        'are still none, finds at least half of the words that any sound has. A blank value is ignored.',
     }),
     ids: queryUuids(100).optional().meta({
       description:

@@ -1417,8 +1417,8 @@ create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
 comment on column private.list_place.key is
   'The value that the list is ordered by before created_at, as text, because it depends on the sort: list_rank without '
-  'one, the folded title for title, the number of plays for popular ("0" without plays), and an empty text for newest. '
-  'Null without a sort if no sound has this created_at.';
+  'one, the folded title for title, the number of plays at the last hourly refresh for popular ("0" without plays), '
+  'and an empty text for newest. Null if there is no sort, and no sound has or had this created_at.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
 create function private.place_in_list(moment timestamptz) returns private.list_place
@@ -2560,16 +2560,17 @@ begin
   ),
   alike as (
     select word, share, may_have_two,
-      extensions.levenshtein_less_equal(word, misspelt, case when may_have_two then 3 else 1 end) as edits
+      -- A swap has the distance 2, so a swap and another edit have 3.
+      extensions.levenshtein_less_equal(word, misspelt, case when may_have_two then 3 else 1 end) as distance
     from beginning_alike
   ),
   candidates as (
-    select word, share, edits from alike
+    select word, share, distance as edits from alike
     union all -- a swap
     select word, share, 1 from private.vocabulary where word = any (swapped) and not in_descriptions_only
     union all -- a swap and another edit
     select word, share, 1 + extensions.levenshtein_less_equal(word, spelled, 1)
-    from alike cross join unnest(swapped) as spelled where may_have_two and edits = 3
+    from alike cross join unnest(swapped) as spelled where may_have_two and distance = 3
     union all
     select word, share, 2 from private.vocabulary where word = any (swapped_twice) and not in_descriptions_only
   )
@@ -2613,12 +2614,13 @@ comment on column private.search_word.is_known is
   'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
 comment on column private.search_word.is_whole is
   'True if a sound or a category has the word itself, or joined with a neighbour.';
-comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
+comment on column private.search_word.is_beginning is
+  'True if longer words that begin with it match, too: the catalogue has some, or may have.';
 comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
 comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
 comment on column private.search_word.share is
-  'Share of the sounds that have the word; if the vocabulary lacks it, the share of the most frequent longer word that '
-  'begins with it, else 0.';
+  'Share of the sounds that have the word or a joined form of it; if the vocabulary has neither, the share of the most '
+  'frequent longer word that begins with it, else 0.';
 comment on column private.search_word.in_descriptions_only is
   'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
@@ -2654,15 +2656,15 @@ language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   forms constant text[] := word.spelled || word.joined;
-  -- The index has "lo fi" also as "+lofi". The vocabulary has no words with "+".
+  -- The index has "lo fi" also as "+lofi". The vocabulary leaves out words with "+".
   indexed_forms constant text[] := forms || ('+' || word.spelled);
-  indexed constant tsquery := array_to_string(
+  matching constant tsquery := array_to_string(
     array(select quote_literal(form) from unnest(indexed_forms) as form), '|');
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_matches(indexed);
-  word.slugs := case when word.is_whole then private.slugs_named(indexed) end;
+  word.is_whole := word.share is not null or private.any_matches(matching);
+  word.slugs := case when word.is_whole then private.slugs_named(matching) end;
   return word;
 end
 $$;
@@ -2672,9 +2674,10 @@ create function private.find_longer(word private.search_word) returns private.se
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  indexed constant tsquery := quote_literal(word.spelled) || ':*';
-  -- The vocabulary lacks rare numbers, and words that are newer.
-  may_be_missing constant boolean := word.share is null or word.spelled ~ '^[0-9]';
+  matching constant tsquery := quote_literal(word.spelled) || ':*';
+  -- The share is null if the vocabulary has neither the word nor a joined form of it. It lacks rare numbers, and words
+  -- that are newer.
+  vocabulary_may_lack_it constant boolean := word.share is null or word.spelled ~ '^[0-9]';
   share_of_longer double precision;
   longer_in_descriptions_only boolean;
 begin
@@ -2683,12 +2686,13 @@ begin
     where known.word > word.spelled and known.word < private.end_of_range(word.spelled);
   word.is_beginning := case
     when share_of_longer is not null then true
-    when may_be_missing then private.any_matches(indexed)
-    else word.share < 0.1 -- to search for beginnings of a frequent word takes 10 ms, and would find nothing more
+    when vocabulary_may_lack_it then private.any_matches(matching)
+    -- Longer words may be newer than the vocabulary. For a frequent word, to search for them would take 10 ms.
+    else word.share < 0.1
   end;
   word.share := coalesce(word.share, share_of_longer);
   word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only);
-  word.slugs_beginning := case when word.is_beginning then private.slugs_named(indexed) end;
+  word.slugs_beginning := case when word.is_beginning then private.slugs_named(matching) end;
   return word;
 end
 $$;
@@ -2751,7 +2755,7 @@ comment on function private.find_words is 'Returns the words of a search, each a
 create type private.search_text as (q text, folded text, words text[], found_words private.search_word[]);
 comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
-comment on column private.search_text.folded is 'The folded text with single spaces, as titles have it.';
+comment on column private.search_text.folded is 'The folded text with single spaces, to compare with titles.';
 comment on column private.search_text.words is 'All words of the text.';
 comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
 
@@ -2887,7 +2891,7 @@ comment on function private.search_tiers is
 
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, folded text,
-  head private.list_place
+  end_of_head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
   conditions constant text := private.filter_conditions(query, 'sound.category = any ($2)') || ' and ' || condition;
@@ -2897,8 +2901,8 @@ begin
     'select array(select id from public.sounds as sound where %s and id <> all ($8) order by %s limit $3)',
     conditions, ordering)
     into added
-    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, folded,
-      page;
+    using query, private.slugs_of(query), query.limit - cardinality(page), end_of_head.key, end_of_head.moment,
+      matching, folded, page;
   return page || added;
 end
 $$;
@@ -2906,13 +2910,13 @@ comment on function private.add_sounds is
   'Adds the next sounds to a page that meet a condition, in an order.';
 
 create function private.add_matching(
-  page uuid[], query private.sound_query, matching tsquery, head private.list_place
+  page uuid[], query private.sound_query, matching tsquery, end_of_head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 begin
-  if head.moment is not null and cardinality(page) < query.limit then
+  if end_of_head.moment is not null and cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
       'search_vector @@ $6 and (list_rank, created_at) >= ($4::bigint, $5)', 'list_rank desc, created_at desc',
-      matching, null, head);
+      matching, null, end_of_head);
   end if;
   if cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
@@ -2953,20 +2957,20 @@ comment on function private.add_titles_containing is
   'Adds sounds whose title contains the folded text, also inside of words. Shorter texts than four letters would be '
   'inside of too many words.';
 
-create function private.head_of_list(found_words private.search_word[]) returns private.list_place
+create function private.end_of_head(found_words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   min_share constant double precision := 1 - 0.9 / greatest(cardinality(found_words), 1);
-  head private.list_place;
+  place private.list_place;
 begin
   if not exists (select from unnest(found_words) where share <= min_share) then
-    select list_rank, created_at into head from public.sounds where is_active
+    select list_rank, created_at into place from public.sounds where is_active
       order by list_rank desc, created_at desc offset 999 limit 1;
   end if;
-  return head;
+  return place;
 end
 $$;
-comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
+comment on function private.end_of_head is 'Returns the place of the thousandth sound for frequent words, else null.';
 
 create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], folded text, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -2988,7 +2992,7 @@ $$;
 comment on function private.rank_sounds is 'Sorts sounds by the first step whose query they match.';
 
 create function private.ranked_by_tier(
-  query private.sound_query, tiers private.search_tier[], folded text, head private.list_place
+  query private.sound_query, tiers private.search_tier[], folded text, end_of_head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   tier private.search_tier;
@@ -2998,7 +3002,7 @@ begin
     if tier.part = 'title' and folded is not null then
       page := private.add_titles_beginning(page, query, tier.matching, folded);
     end if;
-    page := private.add_matching(page, query, tier.matching, head);
+    page := private.add_matching(page, query, tier.matching, end_of_head);
     exit when cardinality(page) >= query.limit;
   end loop;
   return page;
@@ -3013,21 +3017,21 @@ declare
   in_any_order constant text := 'null::integer';
   tiers constant private.search_tier[] := private.search_tiers(found_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
-  head constant private.list_place := private.head_of_list(found_words);
+  end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
   is_one_common_word constant boolean :=
     cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if head.moment is null and not is_one_common_word then
+  if end_of_head.moment is null and not is_one_common_word then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
       return private.rank_sounds(candidates, tiers, folded, query.limit);
     end if;
   end if;
-  return private.ranked_by_tier(query, tiers, folded, head);
+  return private.ranked_by_tier(query, tiers, folded, end_of_head);
 end
 $$;
 comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
@@ -3074,20 +3078,20 @@ create function private.with_corrections(q text, corrections jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   part text;
-  words text[];
+  misspelt text;
   parts text[] := '{}';
 begin
   foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
-    words := private.search_words(part);
-    if corrections ?| words then
-      part := array_to_string(array(select coalesce(corrections ->> word, word) from unnest(words) as word), ' ');
-    end if;
+    for misspelt in select word from unnest(private.search_words(part)) as word where corrections ? word loop
+      part := replace(private.fold_for_search(part), misspelt, corrections ->> misspelt);
+    end loop;
     parts := parts || part;
   end loop;
   return array_to_string(parts, ' ');
 end
 $$;
-comment on function private.with_corrections is 'Replaces the corrected words in the text of a search.';
+comment on function private.with_corrections is
+  'Replaces the corrected words in the text of a search. Folds the parts between spaces that have one.';
 
 create function private.most_telling_first(found_words private.search_word[], new_words text[])
 returns private.search_word[] language plpgsql stable set search_path = '' as $$

@@ -8,12 +8,13 @@ create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
 comment on column private.list_place.key is
   'The value that the list is ordered by before created_at, as text, because it depends on the sort: list_rank without '
-  'one, the folded title for title, the number of plays for popular ("0" without plays), and an empty text for newest. '
-  'Null without a sort if no sound has this created_at.';
+  'one, the folded title for title, the number of plays at the last hourly refresh for popular ("0" without plays), '
+  'and an empty text for newest. Null if there is no sort, and no sound has or had this created_at.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
--- Also finds deleted sounds. The key is null if no sound had this time. Clients may cut the fraction of a cursor, so a
--- full second finds the sound of exactly this time, or else the last one of that second in list order.
+-- Also finds former places, of sounds that were deleted or got another created_at. The key is null if no sound had
+-- this time. Clients may cut the fraction of a cursor, so a full second finds the sound of exactly this time, or else
+-- the last one of that second in list order.
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare

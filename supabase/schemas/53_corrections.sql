@@ -53,9 +53,10 @@ end
 $$;
 comment on function private.max_edits is 'Returns how many edits of a word are corrected. A swap of neighbours is one.';
 
--- The first two letters stay, and the first three with two edits, because people rarely mistype a beginning; only a
--- swap may change them. Reads only words that begin so, because no index finds similar ones among many short words.
--- Without sequential scans Postgres reads the index of the vocabulary, also in a small catalogue.
+-- The first two letters stay, and the first three with two edits, because people rarely mistype a beginning. Only a
+-- correction by a single swap may change them. Reads only words that begin so, because no index finds similar ones
+-- among many short words. Without sequential scans Postgres reads the index of the vocabulary, also in a small
+-- catalogue.
 create function private.correction(misspelt text) returns text
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
@@ -77,16 +78,17 @@ begin
   ),
   alike as (
     select word, share, may_have_two,
-      extensions.levenshtein_less_equal(word, misspelt, case when may_have_two then 3 else 1 end) as edits
+      -- A swap has the distance 2, so a swap and another edit have 3.
+      extensions.levenshtein_less_equal(word, misspelt, case when may_have_two then 3 else 1 end) as distance
     from beginning_alike
   ),
   candidates as (
-    select word, share, edits from alike
+    select word, share, distance as edits from alike
     union all -- a swap
     select word, share, 1 from private.vocabulary where word = any (swapped) and not in_descriptions_only
     union all -- a swap and another edit
     select word, share, 1 + extensions.levenshtein_less_equal(word, spelled, 1)
-    from alike cross join unnest(swapped) as spelled where may_have_two and edits = 3
+    from alike cross join unnest(swapped) as spelled where may_have_two and distance = 3
     union all
     select word, share, 2 from private.vocabulary where word = any (swapped_twice) and not in_descriptions_only
   )

@@ -28,12 +28,13 @@ comment on column private.search_word.is_known is
   'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
 comment on column private.search_word.is_whole is
   'True if a sound or a category has the word itself, or joined with a neighbour.';
-comment on column private.search_word.is_beginning is 'True if longer words that begin with it match, too.';
+comment on column private.search_word.is_beginning is
+  'True if longer words that begin with it match, too: the catalogue has some, or may have.';
 comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
 comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
 comment on column private.search_word.share is
-  'Share of the sounds that have the word; if the vocabulary lacks it, the share of the most frequent longer word that '
-  'begins with it, else 0.';
+  'Share of the sounds that have the word or a joined form of it; if the vocabulary has neither, the share of the most '
+  'frequent longer word that begins with it, else 0.';
 comment on column private.search_word.in_descriptions_only is
   'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
 
@@ -73,15 +74,15 @@ language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   forms constant text[] := word.spelled || word.joined;
-  -- The index has "lo fi" also as "+lofi". The vocabulary has no words with "+".
+  -- The index has "lo fi" also as "+lofi". The vocabulary leaves out words with "+".
   indexed_forms constant text[] := forms || ('+' || word.spelled);
-  indexed constant tsquery := array_to_string(
+  matching constant tsquery := array_to_string(
     array(select quote_literal(form) from unnest(indexed_forms) as form), '|');
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_matches(indexed);
-  word.slugs := case when word.is_whole then private.slugs_named(indexed) end;
+  word.is_whole := word.share is not null or private.any_matches(matching);
+  word.slugs := case when word.is_whole then private.slugs_named(matching) end;
   return word;
 end
 $$;
@@ -92,9 +93,10 @@ create function private.find_longer(word private.search_word) returns private.se
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  indexed constant tsquery := quote_literal(word.spelled) || ':*';
-  -- The vocabulary lacks rare numbers, and words that are newer.
-  may_be_missing constant boolean := word.share is null or word.spelled ~ '^[0-9]';
+  matching constant tsquery := quote_literal(word.spelled) || ':*';
+  -- The share is null if the vocabulary has neither the word nor a joined form of it. It lacks rare numbers, and words
+  -- that are newer.
+  vocabulary_may_lack_it constant boolean := word.share is null or word.spelled ~ '^[0-9]';
   share_of_longer double precision;
   longer_in_descriptions_only boolean;
 begin
@@ -103,12 +105,13 @@ begin
     where known.word > word.spelled and known.word < private.end_of_range(word.spelled);
   word.is_beginning := case
     when share_of_longer is not null then true
-    when may_be_missing then private.any_matches(indexed)
-    else word.share < 0.1 -- to search for beginnings of a frequent word takes 10 ms, and would find nothing more
+    when vocabulary_may_lack_it then private.any_matches(matching)
+    -- Longer words may be newer than the vocabulary. For a frequent word, to search for them would take 10 ms.
+    else word.share < 0.1
   end;
   word.share := coalesce(word.share, share_of_longer);
   word.in_descriptions_only := coalesce(word.in_descriptions_only, longer_in_descriptions_only);
-  word.slugs_beginning := case when word.is_beginning then private.slugs_named(indexed) end;
+  word.slugs_beginning := case when word.is_beginning then private.slugs_named(matching) end;
   return word;
 end
 $$;
@@ -171,7 +174,7 @@ comment on function private.find_words is 'Returns the words of a search, each a
 create type private.search_text as (q text, folded text, words text[], found_words private.search_word[]);
 comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
-comment on column private.search_text.folded is 'The folded text with single spaces, as titles have it.';
+comment on column private.search_text.folded is 'The folded text with single spaces, to compare with titles.';
 comment on column private.search_text.words is 'All words of the text.';
 comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
 

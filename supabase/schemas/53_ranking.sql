@@ -6,10 +6,10 @@
 
 -- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
 -- sequential scans for the reason given at private.any_matches. 32_list_order.sql lists the parameters of statements;
--- here the place is that of the last sound in the head of the list.
+-- here the place is the end of the head of the list (private.end_of_head).
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, folded text,
-  head private.list_place
+  end_of_head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' set enable_seqscan = off as $$
 declare
   conditions constant text := private.filter_conditions(query, 'sound.category = any ($2)') || ' and ' || condition;
@@ -19,8 +19,8 @@ begin
     'select array(select id from public.sounds as sound where %s and id <> all ($8) order by %s limit $3)',
     conditions, ordering)
     into added
-    using query, private.slugs_of(query), query.limit - cardinality(page), head.key, head.moment, matching, folded,
-      page;
+    using query, private.slugs_of(query), query.limit - cardinality(page), end_of_head.key, end_of_head.moment,
+      matching, folded, page;
   return page || added;
 end
 $$;
@@ -30,13 +30,13 @@ comment on function private.add_sounds is
 -- Sorts by list_rank + 0, which no index has, because the planner may otherwise read the whole list in the order of an
 -- index to find words that rarely occur together.
 create function private.add_matching(
-  page uuid[], query private.sound_query, matching tsquery, head private.list_place
+  page uuid[], query private.sound_query, matching tsquery, end_of_head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 begin
-  if head.moment is not null and cardinality(page) < query.limit then
+  if end_of_head.moment is not null and cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
       'search_vector @@ $6 and (list_rank, created_at) >= ($4::bigint, $5)', 'list_rank desc, created_at desc',
-      matching, null, head);
+      matching, null, end_of_head);
   end if;
   if cardinality(page) < query.limit then
     page := private.add_sounds(page, query,
@@ -79,21 +79,22 @@ comment on function private.add_titles_containing is
   'inside of too many words.';
 
 -- Words are frequent if at least a tenth of the sounds has all of them. This is certain if each of n words is missing
--- in less than 0.9/n of the sounds. The first thousand sounds of the list then fill a page.
-create function private.head_of_list(found_words private.search_word[]) returns private.list_place
+-- in less than 0.9/n of the sounds. About a hundred of the first thousand sounds of the list then have them, which is
+-- the largest page. Where filters leave fewer, private.add_matching goes on with the whole list.
+create function private.end_of_head(found_words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   min_share constant double precision := 1 - 0.9 / greatest(cardinality(found_words), 1);
-  head private.list_place;
+  place private.list_place;
 begin
   if not exists (select from unnest(found_words) where share <= min_share) then
-    select list_rank, created_at into head from public.sounds where is_active
+    select list_rank, created_at into place from public.sounds where is_active
       order by list_rank desc, created_at desc offset 999 limit 1;
   end if;
-  return head;
+  return place;
 end
 $$;
-comment on function private.head_of_list is 'Returns the place of the thousandth sound for frequent words, else null.';
+comment on function private.end_of_head is 'Returns the place of the thousandth sound for frequent words, else null.';
 
 create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], folded text, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -115,7 +116,7 @@ $$;
 comment on function private.rank_sounds is 'Sorts sounds by the first step whose query they match.';
 
 create function private.ranked_by_tier(
-  query private.sound_query, tiers private.search_tier[], folded text, head private.list_place
+  query private.sound_query, tiers private.search_tier[], folded text, end_of_head private.list_place
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   tier private.search_tier;
@@ -125,7 +126,7 @@ begin
     if tier.part = 'title' and folded is not null then
       page := private.add_titles_beginning(page, query, tier.matching, folded);
     end if;
-    page := private.add_matching(page, query, tier.matching, head);
+    page := private.add_matching(page, query, tier.matching, end_of_head);
     exit when cardinality(page) >= query.limit;
   end loop;
   return page;
@@ -141,21 +142,21 @@ declare
   in_any_order constant text := 'null::integer';
   tiers constant private.search_tier[] := private.search_tiers(found_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
-  head constant private.list_place := private.head_of_list(found_words);
+  end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
   is_one_common_word constant boolean :=
     cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if head.moment is null and not is_one_common_word then
+  if end_of_head.moment is null and not is_one_common_word then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
       return private.rank_sounds(candidates, tiers, folded, query.limit);
     end if;
   end if;
-  return private.ranked_by_tier(query, tiers, folded, head);
+  return private.ranked_by_tier(query, tiers, folded, end_of_head);
 end
 $$;
 comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';

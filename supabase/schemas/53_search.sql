@@ -48,20 +48,20 @@ create function private.with_corrections(q text, corrections jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   part text;
-  words text[];
+  misspelt text;
   parts text[] := '{}';
 begin
   foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
-    words := private.search_words(part);
-    if corrections ?| words then
-      part := array_to_string(array(select coalesce(corrections ->> word, word) from unnest(words) as word), ' ');
-    end if;
+    for misspelt in select word from unnest(private.search_words(part)) as word where corrections ? word loop
+      part := replace(private.fold_for_search(part), misspelt, corrections ->> misspelt);
+    end loop;
     parts := parts || part;
   end loop;
   return array_to_string(parts, ' ');
 end
 $$;
-comment on function private.with_corrections is 'Replaces the corrected words in the text of a search.';
+comment on function private.with_corrections is
+  'Replaces the corrected words in the text of a search. Folds the parts between spaces that have one.';
 
 create function private.most_telling_first(found_words private.search_word[], new_words text[])
 returns private.search_word[] language plpgsql stable set search_path = '' as $$

@@ -143,7 +143,8 @@ export const searches: Record<string, Expected> = {
   thunedr: { first: ['Thunder Storm over Hills'], corrected: 'thunder' },
   'Rainforets at night': { first: ['Rainforest at Night'], corrected: 'rainforest at night' },
   wnid: { first: ['Wind before Sleep'], corrected: 'wind' },
-  // Other spaces are no correction.
+  // A correction changes only the misspelt word. Other spaces are none.
+  'lo-fi-baets': { first: ['Lo-fi beats'], corrected: 'lo-fi-beats' },
   'inging  bowl': { first: ['Singing Bowl in C4'] },
   '4321': { never: ['*'] },
   // The Arabic article, and the order of Thai marks.

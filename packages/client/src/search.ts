@@ -44,23 +44,19 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
   };
 }
 
-/** Returns a text, in which the most similar words replace the three longest ones that no sound has. */
+/**
+ * Returns a text, in which the most similar words replace the three longest ones that no sound has. Folds the parts
+ * between spaces that have one.
+ */
 function correctedText({ vocabulary }: Index<Sound>, text: string, words: SearchedWord[]): string {
   const misspelt = words.filter(({ spelled }) => !spelled).map(({ typed }) => typed);
   const longest = misspelt.sort((a, b) => b.length - a.length).slice(0, maxCorrections);
   const known = [...vocabulary].filter(([, { inDescriptionsOnly }]) => !inDescriptionsOnly);
-  return replaceWords(text, new Map(longest.map((typed) => [typed, correctionOf(typed, known)])));
-}
-
-/** Returns a text with words replaced. */
-function replaceWords(text: string, corrections: ReadonlyMap<string, string | undefined>): string {
-  const replaced = text
-    .trim()
-    .split(/\s+/)
-    .map((part) => {
-      const words = wordsOf(part);
-      if (!words.some((word) => corrections.get(word))) return part;
-      return words.map((word) => corrections.get(word) ?? word).join(' ');
-    });
-  return replaced.join(' ');
+  let parts = text.trim().split(/\s+/);
+  for (const word of longest) {
+    const correction = correctionOf(word, known);
+    if (correction)
+      parts = parts.map((part) => (wordsOf(part).includes(word) ? fold(part).replaceAll(word, correction) : part));
+  }
+  return parts.join(' ');
 }

@@ -137,8 +137,8 @@ export const reasonsOfCode = {
       fix: 'Load the list of sessions again.',
     },
     no_such_guest: {
-      what: 'The guest does not exist any more: it was adopted before.',
-      fix: 'Forget the session of the guest. What it did is in an account.',
+      what: 'The guest does not exist any more: it was adopted or deleted before.',
+      fix: 'Forget the session of the guest. What it did is in the account that adopted it.',
     },
     no_such_customer: {
       what: 'The account has no customer record, because it was just deleted.',

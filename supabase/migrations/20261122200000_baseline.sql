@@ -3901,7 +3901,8 @@ begin
   return new;
 end
 $$;
-comment on function private.leave_trash is 'Takes a row out of the trash when it is activated.';
+comment on function private.leave_trash is
+  'Takes a row out of the trash when it is activated. To take it out hidden, set only deleted_at to null.';
 
 create trigger sounds_move_to_trash before delete on public.sounds for each row
   execute function private.move_to_trash();
@@ -4437,14 +4438,15 @@ declare
   edit constant private.edits := tried.edit;
 begin
   if tried.outcome = 'restored' and not private.is_undone(edit, private.stored_row(edit.table_name, edit.key)) then
-    tried.outcome := 'another sound has its position: left alone';
+    tried.outcome := 'another sound has a position of its section: left alone';
   end if;
   tried.is_rejected := false;
   return tried;
 end
 $$;
 comment on function private.with_taken_position is
-  'Returns the outcome of a place after the undo of its section was rolled back, because another sound has a position.';
+  'Corrects the outcome "restored" of a place, after the undo of its section was rolled back because another sound has '
+  'a position in it.';
 
 create function private.undo_places(edits private.edits[]) returns private.undone_edit[]
 language plpgsql volatile set search_path = '' as $$
@@ -5037,7 +5039,7 @@ create function public.adopt_guest(guest uuid, owner uuid) returns boolean
 language sql volatile set search_path = '' as $$ select private.adopt_guest(guest, owner) $$;
 comment on function public.adopt_guest is
   'Moves favorites, lists, history, positions, receipts of plays and premium of a guest to a user, and deletes the '
-  'guest. Returns false if the guest does not exist, which means that it was adopted before. For the service only.';
+  'guest. Returns false if the guest does not exist, because it was adopted or deleted before. For the service only.';
 
 grant execute on function private.adopt_guest, public.adopt_guest to service_role;
 

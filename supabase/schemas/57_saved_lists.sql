@@ -62,7 +62,8 @@ $$;
 comment on function private.has_room_for is
   'Tells whether the caller has at most 200 lists with 5,000 items of existing sounds, with this one.';
 
--- Rejects items as they were sent, because the conversion accepts volumes in words and drops other keys.
+-- Checks what the gateway has checked already, because users can call the data API directly. Checks the items as sent:
+-- the conversion would accept the volume "0.5" in quotes, and drop other keys.
 create function private.converted_items(items jsonb, is_mix boolean) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin

@@ -22,7 +22,8 @@ begin
   return new;
 end
 $$;
-comment on function private.leave_trash is 'Takes a row out of the trash when it is activated.';
+comment on function private.leave_trash is
+  'Takes a row out of the trash when it is activated. To take it out hidden, set only deleted_at to null.';
 
 create trigger sounds_move_to_trash before delete on public.sounds for each row
   execute function private.move_to_trash();
@@ -145,8 +146,9 @@ $$;
 comment on function admin.delete_for_good is
   'Deletes a row of the trash for good. table_name is sounds, categories or home_sections.';
 
--- Runs before other deletions of private.upkeep and only if it gets the lock of the catalogue at once: waiting for the
--- lock while holding rows of listeners would deadlock with a writer that waits for these rows.
+-- Runs before the other deletions of private.upkeep, because these lock rows of listeners: all writers lock the
+-- catalogue first, and would deadlock with one that does so last. Leaves the trash to the next hour if the catalogue is
+-- locked, so that upkeep never waits for an import.
 create function private.empty_trash() returns void language plpgsql volatile set search_path = '' as $$
 declare
   due constant timestamptz := now() - interval '30 days';

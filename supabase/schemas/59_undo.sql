@@ -55,7 +55,8 @@ $$;
 comment on function private.write_back is 'Gives a row the values that it had before an edit.';
 
 -- Returns null if the edit can be taken back. Also counts a row as restored that is as before already, so that a
--- repeated undo says the same.
+-- repeated undo says the same. A row that is gone was deleted for good, unless it is a place of a section: that was
+-- removed, and can be inserted again.
 create function private.outcome_without_writing(edit private.edits) returns text
 language plpgsql stable set search_path = '' as $$
 declare
@@ -136,14 +137,15 @@ declare
   edit constant private.edits := tried.edit;
 begin
   if tried.outcome = 'restored' and not private.is_undone(edit, private.stored_row(edit.table_name, edit.key)) then
-    tried.outcome := 'another sound has its position: left alone';
+    tried.outcome := 'another sound has a position of its section: left alone';
   end if;
   tried.is_rejected := false;
   return tried;
 end
 $$;
 comment on function private.with_taken_position is
-  'Returns the outcome of a place after the undo of its section was rolled back, because another sound has a position.';
+  'Corrects the outcome "restored" of a place, after the undo of its section was rolled back because another sound has '
+  'a position in it.';
 
 -- Restores all places of a section together, because rows that swap their positions are never valid one by one.
 create function private.undo_places(edits private.edits[]) returns private.undone_edit[]

@@ -38,6 +38,7 @@ comment on function private.move_favorites is
   'Adds the favorites of a guest, the newest first, until the owner has 5,000.';
 
 -- Treats the entries like plays that arrive late: they do not come back if the owner has cleared the history since.
+-- Leaves out deleted sounds, which a history may still name, because it has no foreign key.
 create function private.move_history(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -183,6 +184,6 @@ create function public.adopt_guest(guest uuid, owner uuid) returns boolean
 language sql volatile set search_path = '' as $$ select private.adopt_guest(guest, owner) $$;
 comment on function public.adopt_guest is
   'Moves favorites, lists, history, positions, receipts of plays and premium of a guest to a user, and deletes the '
-  'guest. Returns false if the guest does not exist, which means that it was adopted before. For the service only.';
+  'guest. Returns false if the guest does not exist, because it was adopted or deleted before. For the service only.';
 
 grant execute on function private.adopt_guest, public.adopt_guest to service_role;

@@ -89,7 +89,7 @@ insert into public.home_section_sounds values
 select pg_temp.name_change('taken');
 select is(
   pg_temp.undo('removed') || pg_temp.picks(),
-  '1 another sound has its position: left alone place of "Tests 3" in "Picks"12745',
+  '1 another sound has a position of its section: left alone place of "Tests 3" in "Picks"12745',
   'a removed place whose position is taken is left alone'
 );
 update public.home_section_sounds set position = position + 100
@@ -102,7 +102,7 @@ where section_id = '7e575ec0-0000-4000-8000-000000000001' and right(sound_id::te
 select pg_temp.name_change('moved again');
 select is(
   pg_temp.undo('moved'),
-  '1 another sound has its position: left alone place of "Tests 1" in "Picks"; '
+  '1 another sound has a position of its section: left alone place of "Tests 1" in "Picks"; '
   '1 changed again: left alone place of "Tests 2" in "Picks"',
   'each place of a section that stays as it is has its own reason'
 );

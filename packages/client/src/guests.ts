@@ -36,6 +36,8 @@ export const continueAsGuest = ({ url, waiting, session }: Shared, options?: Cal
       if (present) return present;
       const client = tokenlessClient(url, waiting, false);
       const { data } = await answer(client.POST('/auth/guest', signalOf(options)));
+      const signedIn = (await session.load())?.user; // while the guest was made, which may take a minute
+      if (signedIn) return signedIn;
       const guest = toSession(data, userOf(data.user));
       await session.begin(guest);
       return guest.user;
@@ -44,9 +46,9 @@ export const continueAsGuest = ({ url, waiting, session }: Shared, options?: Cal
   );
 
 /**
- * Has the user adopt the guests that wait for it. One that the service rejects is reported as `notAdopted`, stays, and
- * does not hold up the others.
- * @throws SoundsError if the next guest cannot be adopted now, such as without a network
+ * Has the user adopt the guests that wait for it. One that the service answers with an error, also with a 5xx, is
+ * reported as `notAdopted`, stays, and does not hold up the others.
+ * @throws SoundsError if none can be adopted now: without an answer of the service, or at a 401 or 429
  */
 export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
   const { guests, waiting, data, onSession } = parts;

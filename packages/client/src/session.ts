@@ -19,12 +19,12 @@ const marginMs = 30_000;
 
 const isDue = ({ expires_at, clock_ahead_ms }: Session) => Date.now() - clock_ahead_ms > expires_at * 1000 - marginMs;
 
-/** Reasons of a 401 that are not about the token of the caller. */
-const otherReasons = ['recent_sign_in_required', 'key_scope', 'code_invalid', 'guest_token_invalid'];
+/** Reasons of a 401 for which new tokens of the caller would not help. */
+const reasonsNoTokenMends = ['recent_sign_in_required', 'key_scope', 'code_invalid', 'guest_token_invalid'];
 
 /** Tells whether an error is a 401 that new tokens may fix. */
 const isInvalidToken = (error: unknown) =>
-  error instanceof SoundsError && error.code === 'unauthorized' && !otherReasons.includes(error.reason ?? '');
+  error instanceof SoundsError && error.code === 'unauthorized' && !reasonsNoTokenMends.includes(error.reason ?? '');
 
 function withToken(request: Request, { access_token }: Session): Request {
   const copy = request.clone();

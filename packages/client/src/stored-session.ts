@@ -25,7 +25,7 @@ export type SessionEvent =
   | { type: 'signedIn' | 'refreshed'; user: User }
   /** The account now has what the user did as a guest. Read favorites, lists, history and positions again. */
   | { type: 'adopted'; user: User }
-  /** The service has rejected the adoption of a guest, who waits. A start, a sign-in or `online` tries again. */
+  /** The service has answered the adoption of a guest with an error. A start, a sign-in or `online` tries again. */
   | { type: 'notAdopted'; user: User; error: unknown }
   /** The store could not write the session, which stays in memory. The next refresh tries again. */
   | { type: 'notStored'; user: User; error: unknown }

@@ -36,6 +36,20 @@ test('continueAsGuest makes one guest of a device, also for calls at once and af
   expect(sent.filter((name) => name === 'POST /auth/guest')).toHaveLength(2);
 });
 
+test('a sign-in while a guest is made stays, because the device needs no guest then', async ({ guest }) => {
+  const { api, network, events } = guest;
+  await api.auth.signOut();
+  const account = newAccount();
+  network.after = async ({ path }) => {
+    if (path.endsWith('/auth/guest')) await api.auth.signUp(account);
+    return undefined;
+  };
+  events.length = 0;
+  const user = await api.auth.continueAsGuest();
+  expect(user.email).toBe(account.email);
+  expect([await api.auth.user(), typesOf(guest)]).toEqual([user, ['signedIn']]);
+});
+
 test('a sign-up adopts the guest, and sends what the guest has not sent', async ({ guest, sql }) => {
   const { api, network, events, store } = guest;
   const [liked = '', played = ''] = await addSounds(sql, [{}, {}]);

@@ -14,48 +14,31 @@ type Options<Time extends string, Entry> = DeliveryOptions<Time, Entry> & {
   gatherMs: number;
 };
 
-/** Keeps reports of a user, such as plays, until they are sent. Those with an equal key replace each other. */
+/**
+ * Keeps reports of a user, such as plays, until they are sent. Those with an equal key replace each other. `add` stores
+ * a report and sends it later with others, `send` sends all at once, and `flush` also throws what the service rejected.
+ */
 export function createOutbox<Time extends string, Entry extends Report<Time>>(
   { session, waiting, store }: Parts,
   options: Options<Time, Entry>,
 ) {
   const unsent = createEntries<Entry>(store, options.name);
-  /** Reports that are being stored, by their keys. */
-  const fresh = new Map<string, { user: string; report: Entry }>();
-  let isGathering = false;
+  /** Reports that are being stored, oldest first. */
+  const fresh = new Set<{ user: string; key: string; report: Entry }>();
   const { flush, refuse } = createFlush(send);
   const deliver = createDelivery(options, unsent, waiting.service, refuse);
+  const sendLater = delayed(() => send().catch(() => {}), options.gatherMs); // unsent reports stay in the store
 
-  /**
-   * Sends all reports of a user in batches, and each report once. Call it in `exclusively`.
-   * @throws SoundsError if reports are kept, at the end
-   */
-  async function sendAll(user: string, init: Init) {
-    const tried = new Set<string>();
-    const idOf = ([key, report]: [string, Entry]) => key + report[options.time]; // a newer one may replace a report
-    let kept: SoundsError | undefined;
-    for (;;) {
-      const untried = Object.entries(await unsent.read(user)).filter((entry) => !tried.has(idOf(entry)));
-      if (untried.length === 0) break;
-      const reports = untried.slice(0, batchSize);
-      for (const entry of reports) tried.add(idOf(entry));
-      const error = await deliver(user, reports, init);
-      kept ??= error;
-    }
-    if (kept) throw kept;
+  /** Stores a report, and sends it later with others. */
+  async function add(user: string, key: string, report: Entry) {
+    const storing = { user, key, report };
+    fresh.add(storing);
+    await unsent.update(user, (entries) => {
+      entries[key] = report;
+    });
+    fresh.delete(storing);
+    sendLater();
   }
-
-  /** Sends the newest reports of a user in one request, which outlives the page. */
-  async function sendAndLeave(user: string, call: FlushOptions) {
-    const stored = await unsent.read(user);
-    for (const [key, { user: owner, report }] of fresh) if (owner === user) stored[key] = report;
-    const reports = Object.entries(stored).slice(-batchSize);
-    const api = session.api({ userId: user, repeatable: false });
-    if (reports.length > 0) await deliver(user, reports, { api, options: call });
-  }
-
-  const exclusively = (user: string, task: () => Promise<void>, call?: FlushOptions) =>
-    unsent.sending(user, waiting.timeLimitMs, task, call?.signal);
 
   /** Sends all reports of the user. @param sender session to send with, which may have ended on this device */
   async function send(call?: FlushOptions, sender = session): Promise<void> {
@@ -65,21 +48,56 @@ export function createOutbox<Time extends string, Entry extends Report<Time>>(
     else await exclusively(user, () => sendAll(user, { api: sender.api({ userId: user }), options: call }), call);
   }
 
-  /** Stores a report, and sends it later with others. */
-  async function add(user: string, key: string, report: Entry) {
-    const storing = { user, report };
-    fresh.set(key, storing);
-    await unsent.update(user, (entries) => {
-      entries[key] = report;
-    });
-    if (fresh.get(key) === storing) fresh.delete(key);
-    if (isGathering) return;
-    isGathering = true;
-    setTimeout(() => {
-      isGathering = false;
-      send().catch(() => {}); // unsent reports stay in the store
-    }, options.gatherMs);
+  /** Sends the newest reports of a user in one request, which outlives the page. */
+  async function sendAndLeave(user: string, call: FlushOptions) {
+    const stored = await unsent.read(user);
+    for (const each of fresh) if (each.user === user) stored[each.key] = each.report;
+    const reports = Object.entries(stored).slice(-batchSize);
+    const api = session.api({ userId: user, repeatable: false });
+    if (reports.length > 0) await deliver(user, reports, { api, options: call });
+  }
+
+  const exclusively = (user: string, task: () => Promise<void>, call?: FlushOptions) =>
+    unsent.sending(user, waiting.timeLimitMs, task, call?.signal);
+
+  /** Sends all reports of a user, each once. Call it in `exclusively`. @throws SoundsError at the end if some are kept */
+  async function sendAll(user: string, init: Init) {
+    const tried = new Set<string>();
+    let kept: SoundsError | undefined;
+    for (;;) {
+      // A newer report may replace one that was tried.
+      const reports = takeUntried(await unsent.read(user), tried, ([key, report]) => key + report[options.time]);
+      if (reports.length === 0) break;
+      const error = await deliver(user, reports, init);
+      kept ??= error;
+    }
+    if (kept) throw kept;
   }
 
   return { ...unsent, exclusively, sendAll, send, flush, add };
+}
+
+/** Returns entries that were not tried yet, as many as one request may have, and marks them as tried. */
+function takeUntried<Entry>(
+  entries: Record<string, Entry>,
+  tried: Set<string>,
+  idOf: (entry: [string, Entry]) => string,
+) {
+  const untried = Object.entries(entries).filter((entry) => !tried.has(idOf(entry)));
+  const batch = untried.slice(0, batchSize);
+  for (const entry of batch) tried.add(idOf(entry));
+  return batch;
+}
+
+/** Returns a function that runs a task after a time. Calls until then share the run. */
+function delayed(task: () => void, ms: number) {
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    setTimeout(() => {
+      isWaiting = false;
+      task();
+    }, ms);
+  };
 }

@@ -54,7 +54,7 @@ export interface DeviceSession extends Pick<StoredSession, 'load' | 'begin' | 'e
 
 export function createSession({ url, waiting, ...options }: SessionOptions): DeviceSession {
   const stored = createStoredSession({ ...options, service: waiting.service });
-  const { load, begin, end, user } = stored;
+  const { load } = stored;
   const refresh = createRefresh(url, waiting, current, stored.replace);
 
   /** Returns the session with new tokens. Rejects if another user has signed in meanwhile. */
@@ -88,7 +88,7 @@ export function createSession({ url, waiting, ...options }: SessionOptions): Dev
 
   const api = (sending?: Sending) => createApi(url, (request, isAnswer) => fetch(request, { ...sending, isAnswer }));
 
-  return { load, begin, end, user, current, fetch, api };
+  return { ...stored, current, fetch, api };
 }
 
 /** Creates a function that gets new tokens and stores them. Aborting one of its callers does not cancel it. */

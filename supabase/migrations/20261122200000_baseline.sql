@@ -2050,6 +2050,14 @@ begin
 end
 $$;
 
+create function private.lock_plays(player uuid) returns void language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.require_player(player);
+  perform pg_advisory_xact_lock('private.play_receipts'::regclass::oid::integer, hashtext(player::text));
+end
+$$;
+comment on function private.lock_plays is 'Serializes the plays and the clearings of the history of a user.';
+
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
@@ -2129,10 +2137,10 @@ begin
   -- All plays of a sound lock one row of counts until the commit, so the commit does not wait for the disk: 8,200 plays
   -- a second of one sound instead of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
   perform set_config('synchronous_commit', 'off', true);
-  perform private.require_player(player);
+  perform private.lock_plays(player);
   if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
     perform private.add_listener(player, array[today]);
-    -- This play may have waited until a clearing of the history, which locks the same day, was committed.
+    -- This play may have waited until a clearing of the history was committed.
     if private.time_of_report(now()) > private.cleared_at(player, sound) then
       perform private.add_to_history(player, sound, 1, now());
     end if;
@@ -2226,63 +2234,51 @@ begin
 end
 $$;
 
-create function private.lock_receipts_left(player uuid, by_key boolean) returns integer
-language plpgsql volatile set search_path = '' as $$
+create function private.receipts_left(player uuid, by_key boolean) returns integer
+language plpgsql stable set search_path = '' as $$
 declare
-  receipts_left integer;
+  receipts_today constant integer := (
+    select receipts from private.listening_days where user_id = player and day = (now() at time zone 'UTC')::date
+  );
 begin
-  insert into private.listening_days as own (user_id, day, listened)
-    values (player, (now() at time zone 'UTC')::date, false)
-    on conflict (user_id, day) do update set receipts = own.receipts
-    returning greatest(private.receipts_a_day(by_key) - receipts, 0) into receipts_left;
-  return receipts_left;
+  return greatest(private.receipts_a_day(by_key) - coalesce(receipts_today, 0), 0);
 end
 $$;
-comment on function private.lock_receipts_left is
-  'Locks the user''s day until the commit. Returns how many receipts the user may still get today.';
+comment on function private.receipts_left is 'Returns how many receipts the user may still get today.';
 
-create function private.remember_plays(player uuid, plays private.sent_play[]) returns private.sent_play[]
+create function private.remember_plays(player uuid, plays private.sent_play[]) returns void
 language plpgsql volatile set search_path = '' as $$
-declare
-  new_keys text[];
 begin
-  with added as (
-    insert into private.play_receipts as receipt (user_id, key, sound_id)
-      select player, key, sound_id from unnest(plays) order by key collate "C"
-      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
-        where receipt.received_at < now() - interval '31 days'
-      returning key
-  )
-  select coalesce(array_agg(key), '{}') into new_keys from added;
-  update private.listening_days set receipts = receipts + cardinality(new_keys)
-    where user_id = player and day = (now() at time zone 'UTC')::date;
-  return array(select play from unnest(plays) as play where key = any (new_keys));
+  insert into private.play_receipts as receipt (user_id, key, sound_id)
+    select player, key, sound_id from unnest(plays)
+    on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now();
+  insert into private.listening_days as own (user_id, day, listened, receipts)
+    values (player, (now() at time zone 'UTC')::date, false, cardinality(plays))
+    on conflict (user_id, day) do update set receipts = own.receipts + excluded.receipts;
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted, which is '
-  'possible around midnight: requests of two days lock two rows of listening_days.';
+  'Stores the receipts of plays whose keys have none of the last 31 days.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
 declare
   playable private.sent_play[];
-  receipts_left integer;
   counted private.sent_play[];
 begin
-  perform private.require_player(player);
+  perform private.lock_plays(player);
   playable := array(
     select distinct on (key) play
     from unnest(plays) as play
     where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
     order by key, place
   );
-  receipts_left := private.lock_receipts_left(player, by_key);
-  counted := private.remember_plays(player, array(
+  counted := array(
     select play from unnest(playable) as play
     where not private.has_receipt(player, key)
-    order by place limit receipts_left
-  ));
+    order by place limit private.receipts_left(player, by_key)
+  );
+  perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
   -- Counts plays that were made before the history was cleared, but does not add them to the history.
   perform
@@ -3552,7 +3548,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
-  perform private.lock_receipts_left(auth.uid(), false);
+  perform private.lock_plays(auth.uid());
   delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
   delete from public.progress where user_id = auth.uid() and sound_id = sound;
@@ -3570,7 +3566,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress('{}');
-  perform private.lock_receipts_left(auth.uid(), false);
+  perform private.lock_plays(auth.uid());
   delete from public.history where user_id = auth.uid();
   was_there := found;
   delete from public.progress where user_id = auth.uid();

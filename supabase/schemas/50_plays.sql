@@ -1,7 +1,7 @@
 -- Counts each play once, for the sound, for its day and in the history of its user, in one transaction. This file has
 -- the play of a request, 50_plays_sent_later.sql those that apps send later, with the same tables. Both lock rows in
--- one order, so that plays never deadlock: the user's day, receipts, listeners, then for each sound history and counts;
--- each sorted by key. The deletion of a sound locks history before counts, too.
+-- one order, so that plays never deadlock: the user, listeners by day, then for each sound history and counts by day.
+-- The deletion of a sound locks history before counts, too.
 
 create table private.play_receipts (
   user_id uuid not null references auth.users (id) on delete cascade,
@@ -56,6 +56,16 @@ begin
 end
 $$;
 
+-- The day of the user is no such lock: requests that began before and after midnight have two, and deadlocked with it
+-- when they sent the same plays.
+create function private.lock_plays(player uuid) returns void language plpgsql volatile set search_path = '' as $$
+begin
+  perform private.require_player(player);
+  perform pg_advisory_xact_lock('private.play_receipts'::regclass::oid::integer, hashtext(player::text));
+end
+$$;
+comment on function private.lock_plays is 'Serializes the plays and the clearings of the history of a user.';
+
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
@@ -102,8 +112,7 @@ $$;
 comment on function private.has_receipt is 'Returns whether a play with this key has a receipt of the last 31 days.';
 
 -- A play beyond the daily limit of receipts counts, but gets no receipt, so its repetition counts again. In a batch it
--- is "over_limit" instead: the response to a batch has a status for each play, that to a single play has none. An
--- upsert locks also a row that its condition skips, so that the receipts of a day change one after the other.
+-- is "over_limit" instead: the response to a batch has a status for each play, that to a single play has none.
 create function private.remember_play(player uuid, idempotency_key text, sound uuid, by_key boolean) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -140,10 +149,10 @@ begin
   -- All plays of a sound lock one row of counts until the commit, so the commit does not wait for the disk: 8,200 plays
   -- a second of one sound instead of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
   perform set_config('synchronous_commit', 'off', true);
-  perform private.require_player(player);
+  perform private.lock_plays(player);
   if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
     perform private.add_listener(player, array[today]);
-    -- This play may have waited until a clearing of the history, which locks the same day, was committed.
+    -- This play may have waited until a clearing of the history was committed.
     if private.time_of_report(now()) > private.cleared_at(player, sound) then
       perform private.add_to_history(player, sound, 1, now());
     end if;

@@ -16,64 +16,51 @@ begin
 end
 $$;
 
--- Locks the row of the day, so that concurrent plays of the user do not take the same receipts.
-create function private.lock_receipts_left(player uuid, by_key boolean) returns integer
-language plpgsql volatile set search_path = '' as $$
+create function private.receipts_left(player uuid, by_key boolean) returns integer
+language plpgsql stable set search_path = '' as $$
 declare
-  receipts_left integer;
+  receipts_today constant integer := (
+    select receipts from private.listening_days where user_id = player and day = (now() at time zone 'UTC')::date
+  );
 begin
-  insert into private.listening_days as own (user_id, day, listened)
-    values (player, (now() at time zone 'UTC')::date, false)
-    on conflict (user_id, day) do update set receipts = own.receipts
-    returning greatest(private.receipts_a_day(by_key) - receipts, 0) into receipts_left;
-  return receipts_left;
+  return greatest(private.receipts_a_day(by_key) - coalesce(receipts_today, 0), 0);
 end
 $$;
-comment on function private.lock_receipts_left is
-  'Locks the user''s day until the commit. Returns how many receipts the user may still get today.';
+comment on function private.receipts_left is 'Returns how many receipts the user may still get today.';
 
-create function private.remember_plays(player uuid, plays private.sent_play[]) returns private.sent_play[]
+create function private.remember_plays(player uuid, plays private.sent_play[]) returns void
 language plpgsql volatile set search_path = '' as $$
-declare
-  new_keys text[];
 begin
-  with added as (
-    insert into private.play_receipts as receipt (user_id, key, sound_id)
-      select player, key, sound_id from unnest(plays) order by key collate "C"
-      on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now()
-        where receipt.received_at < now() - interval '31 days'
-      returning key
-  )
-  select coalesce(array_agg(key), '{}') into new_keys from added;
-  update private.listening_days set receipts = receipts + cardinality(new_keys)
-    where user_id = player and day = (now() at time zone 'UTC')::date;
-  return array(select play from unnest(plays) as play where key = any (new_keys));
+  insert into private.play_receipts as receipt (user_id, key, sound_id)
+    select player, key, sound_id from unnest(plays)
+    on conflict (user_id, key) do update set sound_id = excluded.sound_id, received_at = now();
+  insert into private.listening_days as own (user_id, day, listened, receipts)
+    values (player, (now() at time zone 'UTC')::date, false, cardinality(plays))
+    on conflict (user_id, day) do update set receipts = own.receipts + excluded.receipts;
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the receipts of plays. Returns the plays without those that a concurrent request has counted, which is '
-  'possible around midnight: requests of two days lock two rows of listening_days.';
+  'Stores the receipts of plays whose keys have none of the last 31 days.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
 declare
   playable private.sent_play[];
-  receipts_left integer;
   counted private.sent_play[];
 begin
-  perform private.require_player(player);
+  perform private.lock_plays(player);
   playable := array(
     select distinct on (key) play
     from unnest(plays) as play
     where moment > now() - interval '30 days' and moment <= now() and private.is_playable(sound_id, player, moment)
     order by key, place
   );
-  receipts_left := private.lock_receipts_left(player, by_key);
-  counted := private.remember_plays(player, array(
+  counted := array(
     select play from unnest(playable) as play
     where not private.has_receipt(player, key)
-    order by place limit receipts_left
-  ));
+    order by place limit private.receipts_left(player, by_key)
+  );
+  perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
   -- Counts plays that were made before the history was cleared, but does not add them to the history.
   perform

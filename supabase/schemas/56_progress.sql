@@ -147,8 +147,8 @@ comment on function public.save_progress is
   'Saves positions [{sound_id, position_sec, updated_at}] of the caller; null removes one. Returns '
   '[{sound_id, status}].';
 
--- The functions below lock the row of the caller's plays of today. A concurrent play is therefore in the history before
--- they remove entries, or sees that the history was cleared.
+-- The functions below lock the plays of the caller. A concurrent play is therefore in the history before they remove
+-- entries, or sees that the history was cleared.
 
 create function private.remove_from_history(sound uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
@@ -156,7 +156,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress(array[sound]);
-  perform private.lock_receipts_left(auth.uid(), false);
+  perform private.lock_plays(auth.uid());
   delete from public.history where user_id = auth.uid() and sound_id = sound;
   was_there := found;
   delete from public.progress where user_id = auth.uid() and sound_id = sound;
@@ -174,7 +174,7 @@ declare
   was_there boolean;
 begin
   perform private.lock_progress('{}');
-  perform private.lock_receipts_left(auth.uid(), false);
+  perform private.lock_plays(auth.uid());
   delete from public.history where user_id = auth.uid();
   was_there := found;
   delete from public.progress where user_id = auth.uid();

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { as } from '@sounds-service/local-supabase/database';
+import { superuserName } from '@sounds-service/local-supabase/postgres';
 import postgres from 'postgres';
 import { expect, onTestFinished } from 'vitest';
 import { addCategory, addSound, addSounds, deleteForGood } from '../support/catalogue.ts';
@@ -75,6 +77,39 @@ test('batches of many users in any order never deadlock, and each user is one li
   expect(await listeners()).toBe(before + 4);
 });
 
+test('requests of one user that began before and after midnight do not deadlock', async () => {
+  const { databaseUrl, stop } = await startDatabase();
+  const connect = (url: string, clock = '0') =>
+    postgres(url, { max: 1, connection: { 'tests.clock': clock }, onnotice() {} });
+  const superuser = connect(as(superuserName, databaseUrl));
+  const [before, after] = [connect(databaseUrl, '-1 day'), connect(databaseUrl)];
+  onTestFinished(async () => {
+    await Promise.all([superuser, before, after].map((sql) => sql.end()));
+    await stop();
+  });
+  await superuser`
+    create or replace function pg_catalog.now() returns timestamptz language sql stable
+    as $$ select transaction_timestamp() + current_setting('tests.clock')::interval $$`;
+  const [user, sound_id] = [randomUUID(), randomUUID()];
+  await after`insert into auth.users (id, email) values (${user}, 'user@tests.example.com')`;
+  await after`insert into public.sounds (id, title) values (${sound_id}, 'A sound')`;
+  const played_at = new Date(Date.now() - 25 * 3600_000).toISOString();
+  const count = async (sql: postgres.ISql, id: string) => {
+    const [row] = await sql`select public.count_plays(${sql.json([{ id, sound_id, played_at }])}, ${user}) as results`;
+    return row?.['results'];
+  };
+
+  let sentAgain: Promise<unknown> | undefined;
+  await before.begin(async (transaction) => {
+    await count(transaction, 'first');
+    const [own] = await transaction`select pg_backend_pid() as pid`;
+    sentAgain = count(after, 'second');
+    await waitForWaiter(superuser, own?.['pid']);
+    expect(await count(transaction, 'second')).toEqual([{ id: 'second', status: 'counted' }]);
+  });
+  expect(await sentAgain).toEqual([{ id: 'second', status: 'duplicate' }]);
+});
+
 test('a history can be cleared while plays are added to it', async ({ api, sql }) => {
   const session = await signUp(api);
   const sounds = await addSounds(sql, Array(60).fill({}));
@@ -103,7 +138,7 @@ test('a play that waits while the history is being cleared counts, and does not 
       const claims = JSON.stringify({ sub: session.user.id, role: 'authenticated' });
       const [own] = await transaction`
         select pg_backend_pid() as pid, set_config('request.jwt.claims', ${claims}, true),
-          private.lock_receipts_left(${session.user.id}, false)`;
+          private.lock_plays(${session.user.id})`;
       played = count(session, playOf(sound_id));
       await waitForWaiter(sql, own?.['pid']);
       await transaction`select public.clear_history()`;

@@ -5,9 +5,8 @@ import { contentOf, type StoredList } from './list-content.ts';
 import type { Edit, Result } from './list-edit.ts';
 import { isAnswerTo } from './shape.ts';
 
-/** Limits of one request. */
-const maxLists = 20;
-const maxItems = 1_000;
+/** Lists in one request. Five have at most 1,000 items together, the limit of a request. */
+const batchSize = 5;
 
 type Api = Pick<Sounds, 'fetch'>;
 
@@ -47,16 +46,6 @@ function toRequest([id, { mine, version }]: [string, Edit]) {
 /** Divides edits into requests. */
 export function batchesOf(edits: [string, Edit][]): [string, Edit][][] {
   const batches: [string, Edit][][] = [];
-  let left = 0;
-  for (const edit of edits) {
-    const count = edit[1].mine?.items.length ?? 0;
-    const last = batches.at(-1);
-    if (last && last.length < maxLists && count <= left) last.push(edit);
-    else {
-      batches.push([edit]);
-      left = maxItems;
-    }
-    left -= count;
-  }
+  for (let first = 0; first < edits.length; first += batchSize) batches.push(edits.slice(first, first + batchSize));
   return batches;
 }

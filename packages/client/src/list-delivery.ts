@@ -62,7 +62,7 @@ export function createListDelivery(
       if (!edit) return; // the account was deleted meanwhile
       const next = editAfterResult(result, edit, sent);
       if (next === null) delete edits[id];
-      else if (next === edit) exceeding.add(id);
+      else if (next === edit && isEqual(edit, sent)) exceeding.add(id);
       else {
         edits[id] = next;
         again = [id];
@@ -76,7 +76,7 @@ export function createListDelivery(
 
 /** Removes edits, unless they have changed meanwhile. */
 function drop(left: Record<string, Edit>, edits: [string, Edit][]) {
-  for (const [id, sent] of edits) if (left[id] && isEqual(left[id], sent)) delete left[id];
+  for (const [id, sent] of edits) if (isEqual(left[id], sent)) delete left[id];
 }
 
 /** Runs a task for one value after the other, and joins the results. */

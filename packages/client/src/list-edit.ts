@@ -67,4 +67,4 @@ function mergedEdit(edit: Edit, content: Content, list: StoredList): Edit {
   return fits(mine) ? { ...edit, ...beginningOf(list), mine } : edit;
 }
 
-export const isEqual = (one: Edit, other: Edit) => JSON.stringify(one) === JSON.stringify(other);
+export const isEqual = (one: Edit | undefined, other: Edit) => JSON.stringify(one) === JSON.stringify(other);

@@ -53,7 +53,9 @@ export function createListSender(
   /** Sends all edits of a user that do not exceed a maximum. Call it in `exclusively`. */
   async function sendAll(user: string, options?: CallOptions) {
     kept = undefined;
-    let ids = Object.keys(await unsent.read(user)).filter((id) => !exceeding.has(id));
+    const waiting = await unsent.read(user);
+    if (Object.values(waiting).some(({ mine }) => mine === null)) exceeding.clear(); // there may be room after a removal
+    let ids = Object.keys(waiting).filter((id) => !exceeding.has(id));
     for (let round = 0; round < rounds && ids.length > 0; round += 1) {
       const edits = Object.entries(await unsent.read(user)).filter(([id]) => ids.includes(id));
       ids = await inTurn(batchesOf(removalsFirst(edits)), (batch) => deliver(user, batch, options));

@@ -88,7 +88,6 @@ export function createLists(options: ListsOptions) {
     async remove(listId: string): Promise<void> {
       const id = listId.toLowerCase();
       await local.remove(await currentUser(), id);
-      sender.exceeding.clear(); // there may be room now
       changed();
       sendSoon();
     },

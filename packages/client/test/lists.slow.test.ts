@@ -161,7 +161,7 @@ test('a removal by an id in capitals arrives, and an edit without an answer hold
   expect(await textsOf(lists)).toEqual(['Kept 0: ']);
 
   cutLists(device);
-  for (let count = 0; count < 20; count += 1) await lists.save(newList({ name: 'More' })); // more than one request
+  for (let count = 0; count < 5; count += 1) await lists.save(newList({ name: 'More' })); // more than one request
   device.network.before = ({ body }) => (body.includes('Kept') ? errorAnswer(404, 'not_found') : undefined);
   await expect(lists.flush()).rejects.toMatchObject({ status: 404 });
   expect((await lists.all()).filter(({ version }) => version === 1)).toHaveLength(1);
@@ -216,6 +216,32 @@ test('a refused edit is dropped, and one that does not fit stays until there is 
   await expect(lists.flush()).rejects.toMatchObject({ reason: 'validation', field: 'lists' });
   await lists.flush();
   expect(unsent(device)).toEqual([]);
+});
+
+test('a removal that comes while an edit finds no room is sent, and the edit with it', async ({ device, sql }) => {
+  const lists = startLists(device);
+  const user = device.account.user?.id ?? '';
+  await sql`
+    insert into public.lists (user_id, id, name, is_mix, items, updated_at)
+    select ${user}, gen_random_uuid(), 'List ' || n, false, '[]', now() - interval '1 day' from generate_series(1, 200) as n`;
+  await lists.sync();
+  const oldest = (await lists.all()).at(-1)?.id ?? '';
+  const [first, second] = [newList(), newList({ name: 'Second' })];
+  for (const [saved, removed] of [
+    [first, first.id],
+    [second, oldest],
+  ] as const) {
+    let answered = 0;
+    device.network.after = async (request) => {
+      if (nameOf(request) === 'PUT /lists' && answered++ === 0) await lists.remove(removed);
+      return undefined;
+    };
+    await lists.save(saved);
+    await lists.flush().catch(() => {}); // may tell of the first answer
+    await lists.flush();
+    expect([answered, unsent(device)]).toEqual([expect.toSatisfy((count) => count > 1), []]);
+  }
+  expect(await textsOf(lists)).toContain('Second 1: ');
 });
 
 test('unsent edits wait for their user, and deleteAccount removes them', async ({ device }) => {

@@ -268,10 +268,10 @@ isOneToOne: false
 { Args: Record<PropertyKey, never>; Returns: boolean
                            },
 "count_play":
-{ Args: { "by_key"?: boolean,"idempotency_key"?: string,"player"?: string,"sound": string }; Returns: Json
+{ Args: { "idempotency_key"?: string,"player"?: string,"sound": string,"with_api_key"?: boolean }; Returns: Json
                            },
 "count_plays":
-{ Args: { "by_key"?: boolean,"player"?: string,"plays": Json }; Returns: Json
+{ Args: { "player"?: string,"plays": Json,"with_api_key"?: boolean }; Returns: Json
                            },
 "doctor_issue_key":
 { Args: { "account": string }; Returns: string

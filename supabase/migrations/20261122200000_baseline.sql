@@ -2083,10 +2083,10 @@ $$;
 comment on function private.is_playable is
   'Returns whether a sound is active, and was not locked for the player at this moment.';
 
-create function private.receipts_a_day(by_key boolean) returns integer
+create function private.receipts_a_day(with_api_key boolean) returns integer
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case when by_key then 100000 else 1000 end;
+  return case when with_api_key then 100000 else 1000 end;
 end
 $$;
 comment on function private.receipts_a_day is
@@ -2103,14 +2103,14 @@ end
 $$;
 comment on function private.has_receipt is 'Returns whether a play with this key has a receipt of the last 31 days.';
 
-create function private.remember_play(player uuid, idempotency_key text, sound uuid, by_key boolean) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function private.remember_play(player uuid, idempotency_key text, sound uuid, with_api_key boolean)
+returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
 begin
   insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
     on conflict (user_id, day) do update set receipts = own.receipts + 1
-      where own.receipts < private.receipts_a_day(by_key);
+      where own.receipts < private.receipts_a_day(with_api_key);
   if not found then
     return not private.has_receipt(player, idempotency_key);
   end if;
@@ -2127,7 +2127,7 @@ $$;
 comment on function private.remember_play is
   'Stores the receipt of a play, within the daily limit. Returns whether no earlier play had the key.';
 
-create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
+create function private.count_play(sound uuid, player uuid, idempotency_key text, with_api_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
@@ -2138,7 +2138,7 @@ begin
   -- a second of one sound instead of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
   perform set_config('synchronous_commit', 'off', true);
   perform private.lock_plays(player);
-  if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
+  if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, with_api_key)) then
     perform private.add_listener(player, array[today]);
     -- This play may have waited until a clearing of the history was committed.
     if private.time_of_report(now()) > private.cleared_at(player, sound) then
@@ -2162,15 +2162,15 @@ end
 $$;
 
 create function public.count_play(
-  sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
+  sound uuid, player uuid default null, idempotency_key text default null, with_api_key boolean default false
 ) returns json language plpgsql volatile set search_path = '' as $$
 begin
-  return private.count_play(sound, player, idempotency_key, by_key);
+  return private.count_play(sound, player, idempotency_key, with_api_key);
 end
 $$;
 comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
-  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -2234,14 +2234,14 @@ begin
 end
 $$;
 
-create function private.receipts_left(player uuid, by_key boolean) returns integer
+create function private.receipts_left(player uuid, with_api_key boolean) returns integer
 language plpgsql stable set search_path = '' as $$
 declare
   receipts_today constant integer := (
     select receipts from private.listening_days where user_id = player and day = (now() at time zone 'UTC')::date
   );
 begin
-  return greatest(private.receipts_a_day(by_key) - coalesce(receipts_today, 0), 0);
+  return greatest(private.receipts_a_day(with_api_key) - coalesce(receipts_today, 0), 0);
 end
 $$;
 comment on function private.receipts_left is 'Returns how many receipts the user may still get today.';
@@ -2260,7 +2260,7 @@ $$;
 comment on function private.remember_plays is
   'Stores the receipts of plays whose keys have none of the last 31 days.';
 
-create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
+create function private.count_new_plays(player uuid, plays private.sent_play[], with_api_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
 declare
   playable private.sent_play[];
@@ -2276,7 +2276,7 @@ begin
   counted := array(
     select play from unnest(playable) as play
     where not private.has_receipt(player, key)
-    order by place limit private.receipts_left(player, by_key)
+    order by place limit private.receipts_left(player, with_api_key)
   );
   perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
@@ -2311,7 +2311,7 @@ begin
 end
 $$;
 
-create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
+create function private.count_plays(plays jsonb, player uuid, with_api_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   sent constant private.sent_play[] := private.sent_plays(plays);
@@ -2320,7 +2320,7 @@ begin
   perform set_config('synchronous_commit', 'off', true); -- as in private.count_play
   while counted is null loop
     begin
-      counted := private.count_new_plays(player, sent, by_key);
+      counted := private.count_new_plays(player, sent, with_api_key);
     exception when foreign_key_violation then
       null; -- a sound was deleted meanwhile; the next attempt does not find it
     end;
@@ -2332,11 +2332,13 @@ begin
 end
 $$;
 
-create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
-language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
+create function public.count_plays(plays jsonb, player uuid default null, with_api_key boolean default false)
+returns json language sql volatile set search_path = '' as $$
+  select private.count_plays(plays, player, with_api_key)
+$$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
-  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
 
 grant execute on function private.count_plays, public.count_plays to service_role;
 
@@ -4751,12 +4753,12 @@ language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
       select string_agg(
-        case name when 'player' then 'player => $2' when 'by_key' then 'by_key => true'
+        case name when 'player' then 'player => $2' when 'with_api_key' then 'with_api_key => true'
           else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
         ', '
       )
       from unnest(proargnames, proargtypes::oid[]) as argument (name, type)
-      where arguments ? name or name in ('player', 'by_key')
+      where arguments ? name or name in ('player', 'with_api_key')
     )
   )
   from pg_proc

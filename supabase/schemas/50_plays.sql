@@ -91,10 +91,10 @@ $$;
 comment on function private.is_playable is
   'Returns whether a sound is active, and was not locked for the player at this moment.';
 
-create function private.receipts_a_day(by_key boolean) returns integer
+create function private.receipts_a_day(with_api_key boolean) returns integer
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case when by_key then 100000 else 1000 end;
+  return case when with_api_key then 100000 else 1000 end;
 end
 $$;
 comment on function private.receipts_a_day is
@@ -113,14 +113,14 @@ comment on function private.has_receipt is 'Returns whether a play with this key
 
 -- A play beyond the daily limit of receipts counts, but gets no receipt, so its repetition counts again. In a batch it
 -- is "over_limit" instead: the response to a batch has a status for each play, that to a single play has none.
-create function private.remember_play(player uuid, idempotency_key text, sound uuid, by_key boolean) returns boolean
-language plpgsql volatile set search_path = '' as $$
+create function private.remember_play(player uuid, idempotency_key text, sound uuid, with_api_key boolean)
+returns boolean language plpgsql volatile set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
 begin
   insert into private.listening_days as own (user_id, day, listened, receipts) values (player, today, false, 1)
     on conflict (user_id, day) do update set receipts = own.receipts + 1
-      where own.receipts < private.receipts_a_day(by_key);
+      where own.receipts < private.receipts_a_day(with_api_key);
   if not found then
     return not private.has_receipt(player, idempotency_key);
   end if;
@@ -139,7 +139,7 @@ comment on function private.remember_play is
 
 -- Counts one play without the arrays of count_new_plays, because a batch of one takes 5.3 ms instead of 0.7. A sound
 -- that is deleted meanwhile fails as a foreign key, which the gateway answers as 404.
-create function private.count_play(sound uuid, player uuid, idempotency_key text, by_key boolean) returns json
+create function private.count_play(sound uuid, player uuid, idempotency_key text, with_api_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   today constant date := now() at time zone 'UTC';
@@ -150,7 +150,7 @@ begin
   -- a second of one sound instead of 2,600. A crash of Postgres may lose the plays of the last 0.6 s.
   perform set_config('synchronous_commit', 'off', true);
   perform private.lock_plays(player);
-  if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, by_key)) then
+  if is_there and (idempotency_key is null or private.remember_play(player, idempotency_key, sound, with_api_key)) then
     perform private.add_listener(player, array[today]);
     -- This play may have waited until a clearing of the history was committed.
     if private.time_of_report(now()) > private.cleared_at(player, sound) then
@@ -174,15 +174,15 @@ end
 $$;
 
 create function public.count_play(
-  sound uuid, player uuid default null, idempotency_key text default null, by_key boolean default false
+  sound uuid, player uuid default null, idempotency_key text default null, with_api_key boolean default false
 ) returns json language plpgsql volatile set search_path = '' as $$
 begin
-  return private.count_play(sound, player, idempotency_key, by_key);
+  return private.count_play(sound, player, idempotency_key, with_api_key);
 end
 $$;
 comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
-  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -16,14 +16,14 @@ begin
 end
 $$;
 
-create function private.receipts_left(player uuid, by_key boolean) returns integer
+create function private.receipts_left(player uuid, with_api_key boolean) returns integer
 language plpgsql stable set search_path = '' as $$
 declare
   receipts_today constant integer := (
     select receipts from private.listening_days where user_id = player and day = (now() at time zone 'UTC')::date
   );
 begin
-  return greatest(private.receipts_a_day(by_key) - coalesce(receipts_today, 0), 0);
+  return greatest(private.receipts_a_day(with_api_key) - coalesce(receipts_today, 0), 0);
 end
 $$;
 comment on function private.receipts_left is 'Returns how many receipts the user may still get today.';
@@ -42,7 +42,7 @@ $$;
 comment on function private.remember_plays is
   'Stores the receipts of plays whose keys have none of the last 31 days.';
 
-create function private.count_new_plays(player uuid, plays private.sent_play[], by_key boolean)
+create function private.count_new_plays(player uuid, plays private.sent_play[], with_api_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
 declare
   playable private.sent_play[];
@@ -58,7 +58,7 @@ begin
   counted := array(
     select play from unnest(playable) as play
     where not private.has_receipt(player, key)
-    order by place limit private.receipts_left(player, by_key)
+    order by place limit private.receipts_left(player, with_api_key)
   );
   perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
@@ -93,7 +93,7 @@ begin
 end
 $$;
 
-create function private.count_plays(plays jsonb, player uuid, by_key boolean) returns json
+create function private.count_plays(plays jsonb, player uuid, with_api_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   sent constant private.sent_play[] := private.sent_plays(plays);
@@ -102,7 +102,7 @@ begin
   perform set_config('synchronous_commit', 'off', true); -- as in private.count_play
   while counted is null loop
     begin
-      counted := private.count_new_plays(player, sent, by_key);
+      counted := private.count_new_plays(player, sent, with_api_key);
     exception when foreign_key_violation then
       null; -- a sound was deleted meanwhile; the next attempt does not find it
     end;
@@ -114,10 +114,12 @@ begin
 end
 $$;
 
-create function public.count_plays(plays jsonb, player uuid default null, by_key boolean default false) returns json
-language sql volatile set search_path = '' as $$ select private.count_plays(plays, player, by_key) $$;
+create function public.count_plays(plays jsonb, player uuid default null, with_api_key boolean default false)
+returns json language sql volatile set search_path = '' as $$
+  select private.count_plays(plays, player, with_api_key)
+$$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
-  '"player" is this user; as_api_key names the owner of the key. "by_key" is true for requests with an API key.';
+  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
 
 grant execute on function private.count_plays, public.count_plays to service_role;

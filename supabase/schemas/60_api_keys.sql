@@ -167,12 +167,12 @@ language sql stable set search_path = '' as $$
   select format(
     'select to_json(result) from public.%I(%s) as result', proname, (
       select string_agg(
-        case name when 'player' then 'player => $2' when 'by_key' then 'by_key => true'
+        case name when 'player' then 'player => $2' when 'with_api_key' then 'with_api_key => true'
           else format('%I => ($1 ->> %L)::%s', name, name, format_type(type, null)) end,
         ', '
       )
       from unnest(proargnames, proargtypes::oid[]) as argument (name, type)
-      where arguments ? name or name in ('player', 'by_key')
+      where arguments ? name or name in ('player', 'with_api_key')
     )
   )
   from pg_proc

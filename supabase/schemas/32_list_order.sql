@@ -14,7 +14,7 @@ comment on column private.list_place.moment is 'created_at of the sound.';
 
 -- Also finds former places, of sounds that were deleted or got another created_at. The key is null if no sound had
 -- this time. Clients may cut the fraction of a cursor, so a full second finds the sound of exactly this time, or else
--- the last one of that second in list order.
+-- the last one of that second in list order. That is exact only if no other sound has the same second.
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare

@@ -68,12 +68,20 @@ function handle(endpoint: Endpoint, context: Context, req: Request, res: Respons
   });
 }
 
+/**
+ * Resolves to the result of an attempt beyond a limit, if it succeeds in time. Otherwise throws the 429 of the limit
+ * when it is due, because another error or time would reveal that the account trusts the client.
+ */
+function inTime<T>(result: Promise<T>, { refusal, refusalDue }: Response['locals']): Promise<T> {
+  const refused = Promise.resolve(refusalDue).then(() => Promise.reject(refusal));
+  return Promise.race([result.catch(() => refused), refused]);
+}
+
 /** Sends a response that clients must not keep. */
 async function sendUncached(endpoint: Endpoint, context: Context, req: Request, res: Response) {
   const { refusal } = res.locals;
-  const payload = await handle(endpoint, context, req, res).catch((error: unknown) => {
-    throw refusal ?? error; // the 429 of all clients, because another error would reveal the trust of the account
-  });
+  const result = handle(endpoint, context, req, res);
+  const payload = await (refusal === undefined ? result : inTime(result, res.locals));
   if (endpoint.limits) res.locals.payload = payload as { data?: object };
   if (endpoint.download !== undefined) res.attachment(endpoint.download);
   res

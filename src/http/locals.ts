@@ -21,6 +21,8 @@ declare module 'express-serve-static-core' {
     isTrusted?: Promise<boolean>;
     /** 429 to send if the attempt fails. Set if a limit is exceeded, but the account trusts the client. */
     refusal?: ApiError;
+    /** Resolves when such a 429 is sent, also to clients that the account does not trust. */
+    refusalDue?: Promise<unknown>;
     /** True for a refresh whose token has a form that Auth issues. */
     hasRefreshToken?: boolean;
     /** Error of a body that was parsed before the limits. */

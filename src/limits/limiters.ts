@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { type ApiError, tooManyRequests } from '../errors.ts';
 import { lruCache } from '../shared/lru-cache.ts';
 import type { Metrics } from '../shared/metrics.ts';
-import { minimumDelay } from '../shared/minimum-delay.ts';
+import { refusalDelay } from '../shared/minimum-delay.ts';
 import type { SharedRedis } from '../shared/redis.ts';
 import { emailOf } from './key-generators.ts';
 import { type Counters, memoryStore, redisStore } from './store.ts';
@@ -38,13 +38,15 @@ async function rejectUnlessTrusted(
   next: NextFunction,
 ) {
   const { locals } = res;
+  if (!triesTrusted && !locals.refusal) return next(error);
+  // A rejection takes as long as an attempt that fails, so that the time does not reveal the trust.
+  locals.refusalDue ??= refusalDelay();
   if (triesTrusted) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
   if (triesTrusted && (await locals.isTrusted)) {
     locals.refusal ??= error;
     return next();
   }
-  // A rejection takes as long as an attempt that is let through, so that the time does not reveal the trust.
-  if (triesTrusted || locals.refusal) await minimumDelay();
+  await locals.refusalDue;
   next(locals.refusal ?? error);
 }
 

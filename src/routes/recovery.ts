@@ -108,7 +108,7 @@ export const recoveryEndpoints = [
     response: SessionResponse,
     errors: ['unauthorized'],
     handle: async ({ context, body, ip }) => {
-      // A wrong code takes as long as a rejection by a limit, so that the time does not reveal a trusted client.
+      // A wrong code takes the same time for every address, so that the time does not reveal an account.
       const due = minimumDelay();
       const afterDelay = (error: unknown) => due.then(() => Promise.reject(error));
       if (body.type === 'recovery') {

@@ -19,8 +19,8 @@ interface IdToken {
 }
 interface SignInOptions {
   /**
-   * True for a trusted client beyond a limit of attempts. Its call goes first in the password queue. A failure takes as
-   * long as the 429 of the limit, which the client gets for it.
+   * True for a trusted client beyond a limit of attempts. Its call goes first in the password queue, because the client
+   * gets the 429 of the limit unless it succeeds within 2 s.
    */
   isBeyondLimit?: boolean;
   /** Cancels the call unless it has started. */

@@ -19,8 +19,7 @@ const sessionEnded = () =>
 /** Creates the sign-in with a password. It takes the same time for a wrong address and a wrong password. */
 function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['signIn'] {
   return async (credentials, ip, { isBeyondLimit = false, ...options } = {}) => {
-    // Beyond a limit, a failure takes 500 ms from here, as the 429 does that answer.ts sends in its place.
-    let due = isBeyondLimit ? minimumDelay() : undefined;
+    let due: Promise<void> | undefined;
     const ask = () => {
       due ??= minimumDelay();
       const attempt = (password: string) =>

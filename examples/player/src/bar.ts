@@ -1,10 +1,15 @@
-import { type Preview, restored } from './api.ts';
+import type { Preview } from './api.ts';
+import { restored } from './copy.ts';
+import { picture, showCover } from './covers.ts';
 import { button, el, find, icon } from './dom.ts';
+import { heart, heartOf } from './hearts.ts';
 import { nowMix, toggleMix } from './mix.ts';
-import { clock, heart, heartOf, pageOf, picture, showCover, waveform } from './parts.ts';
 import * as player from './player.ts';
+import { pageOf } from './rows.ts';
 import { sleepTimer } from './sleep.ts';
+import { clock } from './texts.ts';
 import { evenness, volume } from './volume.ts';
+import { waveform } from './waveform.ts';
 
 // Shows the current sound at the bottom of every screen, or `open` on the whole screen. Its elements never change.
 

@@ -1,9 +1,12 @@
 import type { SavedList } from 'sounds-client/lists';
-import { isLocked, lists, type Preview, ready } from './api.ts';
-import { button, el, entitle, form, icon, notify, textOf } from './dom.ts';
+import { lists, type Preview } from './api.ts';
+import { ready } from './copy.ts';
+import { button, el, entitle, form, icon, notify } from './dom.ts';
 import { openItems, setVolume, startMix, stopMix } from './mix.ts';
-import { item } from './parts.ts';
 import { play } from './player.ts';
+import { isLocked } from './premium.ts';
+import { soundRow } from './rows.ts';
+import { textOf } from './texts.ts';
 
 /** Time limit for the lists of other devices, because the user waits for the screen. */
 const syncLimitMs = 1_500;
@@ -104,7 +107,7 @@ async function playList(id: string) {
 /** Returns the entry of a sound in a list, with its volume in a mix. */
 function rowOf({ id, is_mix, items }: SavedList, sound: Preview, volume: number | null) {
   const sounds = items.flatMap((each) => each.sounds ?? []);
-  const row = item(sound, 0, is_mix ? [sound] : sounds);
+  const row = soundRow(sound, is_mix ? [sound] : sounds);
   row.querySelector('.heart')?.remove();
   const remove = async () => {
     await change(id, (list) => ({ items: list.items.filter(({ sound_id }) => sound_id !== sound.id) }));

@@ -1,6 +1,6 @@
-import { categoryOf } from './api.ts';
+import { categoryOf } from './copy.ts';
+import { coverOf } from './covers.ts';
 import { nowMix, pauseMix, resumeMix, stopMix } from './mix.ts';
-import { coverOf } from './parts.ts';
 import * as player from './player.ts';
 
 // Connects the lock screen and the keys of headphones with the mix, or without one with the single sound.

@@ -1,11 +1,15 @@
 import type { User } from 'sounds-client';
-import { account, deletion, forgot, premium, signIn, signUp } from './account.ts';
-import { api, restored } from './api.ts';
-import { el, entitle, fill, find, notify, texts, waitText } from './dom.ts';
+import { account, deletion, premium } from './account.ts';
+import { api } from './api.ts';
+import { browse } from './browse.ts';
+import { restored } from './copy.ts';
+import { el, entitle, fill, find, notify } from './dom.ts';
 import { allLists, listPage } from './lists.ts';
 import { stopMix } from './mix.ts';
 import { handOver, stop } from './player.ts';
-import { browse, favoriteSounds, home, listened, soundPage } from './screens.ts';
+import { favoriteSounds, home, listened, soundPage } from './screens.ts';
+import { forgot, signIn, signUp } from './sign-in.ts';
+import { texts, waitText } from './texts.ts';
 import './bar.ts';
 import './lock-screen.ts';
 
@@ -72,7 +76,7 @@ addEventListener('wait', ({ detail }) => {
   if (text || find('#notice').textContent === '') notify(text, (detail.until.getTime() - Date.now()) / 1000);
 });
 
-const partings = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
+const signOutTexts = { asked: '', elsewhere: '', ended: texts.session_ended, deleted: 'The account is gone.' };
 
 addEventListener('session', ({ detail: event }) => {
   if (event.type === 'notStored') notify('This browser cannot store the sign-in. Sign in again after a reload.');
@@ -88,7 +92,7 @@ addEventListener('session', ({ detail: event }) => {
   // Keep a shared address, so that it is shown after sign-in.
   if (event.type === 'signedOut' || location.hash in { ...withoutSession, ...forGuests })
     history.replaceState(null, '', '#/');
-  if (event.type === 'signedOut') notify(partings[event.reason]);
+  if (event.type === 'signedOut') notify(signOutTexts[event.reason]);
   void show();
 });
 

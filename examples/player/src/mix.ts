@@ -1,8 +1,9 @@
 import { attachAudio, gainOf } from 'sounds-client';
 import type { SavedList } from 'sounds-client/lists';
-import { api, isLocked } from './api.ts';
+import { api } from './api.ts';
 import { button, el, find, icon } from './dom.ts';
 import * as player from './player.ts';
+import { isLocked } from './premium.ts';
 import { sleepTimer } from './sleep.ts';
 
 // Plays all sounds of a mix at once, each in a loop, and shows the mix in a bar. A single sound that plays ends the mix.

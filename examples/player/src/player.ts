@@ -1,6 +1,8 @@
 import { attachAudio, type CopiedSound, type SoundDetail, SoundsError } from 'sounds-client';
-import { api, canResume, catchUp, isLocked, type Preview, positions, savePosition, sendPositions } from './api.ts';
-import { textOf, waitText } from './dom.ts';
+import { api, type Preview } from './api.ts';
+import { canResume, catchUp, positions, savePosition, sendPositions } from './positions.ts';
+import { isLocked } from './premium.ts';
+import { textOf, waitText } from './texts.ts';
 
 /**
  * Transitions: idle → loading → playing ⇄ paused; loading and playing ⇄ stalled; any state except idle → failed. In

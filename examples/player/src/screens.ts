@@ -1,9 +1,12 @@
-import type { Filters } from 'sounds-client';
-import { api, categories, copyInUse, type Preview, positions, ready, tags } from './api.ts';
+import { api, type Preview } from './api.ts';
+import { copyInUse, ready } from './copy.ts';
+import { picture } from './covers.ts';
 import { button, el, entitle, icon, notify } from './dom.ts';
+import { heart } from './hearts.ts';
 import { adder } from './lists.ts';
-import { endlessList, factsOf, heart, item, picture } from './parts.ts';
 import { play } from './player.ts';
+import { positions } from './positions.ts';
+import { endlessList, factsOf, soundRow } from './rows.ts';
 
 export async function home() {
   const [sections] = await Promise.all([copyInUse() ? api.offline.home() : api.home(), ready]);
@@ -12,91 +15,9 @@ export async function home() {
   const filled = [unfinished, ...sections].filter(({ sounds }) => sounds.length > 0);
   const show = ({ title, sounds }: { title: string; sounds: Preview[] }) => [
     el('h2', { dir: 'auto' }, title),
-    el('ul', { className: 'cards' }, ...sounds.map(item)),
+    el('ul', { className: 'cards' }, ...sounds.map((sound) => soundRow(sound, sounds))),
   ];
   return filled.length > 0 ? filled.flatMap(show) : ['There are no sounds yet.'];
-}
-
-function listInCopy({ category, tag }: Filters) {
-  const inCategory = category ? { category, include_children: true } : {};
-  return api.offline.list({ ...inCategory, tags: tag ?? [] });
-}
-
-async function searchCopy(filters: Filters) {
-  const [listed, found] = await Promise.all([listInCopy(filters), api.offline.search(filters.q ?? '')]);
-  return { ...found, data: found.data.filter((sound) => listed.includes(sound)) };
-}
-
-const orders = { '': 'Recommended', newest: 'Newest', title: 'By title', popular: 'Most played' };
-
-export async function browse() {
-  await ready;
-  // Keep the search in the address, so that Back restores it.
-  const asked = new URLSearchParams(location.hash.split('?')[1]);
-  const select = (name: string, ariaLabel: string, options: Record<string, string>) => {
-    const made = Object.entries(options).map(([value, text]) => new Option(text, value));
-    const element = el('select', { name, ariaLabel }, ...made);
-    element.value = asked.get(name) ?? '';
-    return element;
-  };
-  const names: Record<string, string> = { '': 'All' };
-  for (const parent of categories) {
-    names[parent.slug] = parent.name;
-    for (const { slug, name } of parent.children) names[slug] = `– ${name}`;
-  }
-  const category = select('category', 'Category', names);
-  const order = select('sort', 'Order', orders);
-  const value = asked.get('q') ?? '';
-  const search = el('input', { type: 'search', name: 'q', value, ariaLabel: 'Search sounds' });
-  search.placeholder = 'Search';
-  const chosen = asked.getAll('tag');
-  const chips = [...new Set([...chosen, ...tags])].map((value) => {
-    const box = el('input', { type: 'checkbox', name: 'tag', value, checked: chosen.includes(value) });
-    return el('label', { className: 'chip' }, box, value);
-  });
-  const top = el('div', { className: 'filters' }, search, category, order);
-  const form = el('form', {}, top, el('div', { className: 'chips' }, ...chips));
-  const correction = el('p', { role: 'status' });
-  const results = el('div');
-  let last = new AbortController();
-  let pause = 0;
-  const show = () => {
-    last.abort();
-    last = new AbortController();
-    const { signal } = last;
-    const q = search.value.trim();
-    order.disabled = q !== ''; // a search has a fixed order
-    const filters = {
-      tag: new FormData(form).getAll('tag'),
-      ...(category.value && { category: category.value, include_children: true }),
-      ...(q ? { q, limit: 100 } : { limit: 20, ...(order.value && { sort: order.value }) }),
-    } as Filters;
-    async function* list() {
-      yield* copyInUse() ? await listInCopy(filters) : api.sounds.list(filters, { signal });
-    }
-    async function* find() {
-      const found = copyInUse() ? await searchCopy(filters) : await api.sounds.page(filters, { signal });
-      if (signal.aborted) return;
-      correction.textContent = found.corrected_q ? `Showing results for “${found.corrected_q}”.` : '';
-      yield* found.data;
-    }
-    correction.textContent = '';
-    const open = q ? find : list;
-    results.replaceChildren(...endlessList(open, item, 'Nothing found.'));
-  };
-  const change = () => {
-    if (!form.isConnected) return; // the user has left the screen
-    const query = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
-    history.replaceState(null, '', `#/browse?${query}`);
-    show();
-  };
-  form.oninput = () => {
-    clearTimeout(pause);
-    pause = window.setTimeout(change, 300); // until the user pauses typing
-  };
-  form.onsubmit = (event) => event.preventDefault();
-  show();
-  return [form, correction, results];
 }
 
 /** Returns the sounds of favorites, history or positions, without hidden sounds, which are null. */
@@ -106,7 +27,7 @@ export async function favoriteSounds() {
   await ready;
   const sounds = shown(await api.offline.favorites());
   if (sounds.length === 0) return ['Nothing yet: the heart of a sound puts it here.'];
-  return [el('ul', { className: 'rows' }, ...sounds.map(item))];
+  return [el('ul', { className: 'rows' }, ...sounds.map((sound) => soundRow(sound, sounds)))];
 }
 
 export function listened() {
@@ -114,8 +35,8 @@ export function listened() {
     if (copyInUse()) return yield* shown(await api.offline.history());
     for await (const entry of api.history.list()) yield* shown([entry]);
   }
-  const entry: typeof item = (sound, index, all) => {
-    const row = item(sound, index, all);
+  const entry: typeof soundRow = (sound, all) => {
+    const row = soundRow(sound, all);
     const remove = async () => {
       await api.history.remove(sound.id);
       const near = row.nextElementSibling ?? row.previousElementSibling;

@@ -59,3 +59,17 @@ confirming.for(['resend', 'signup'])(
     expect(await verify(supabase, 'signup', email, second)).toMatch(/^200/);
   },
 );
+
+confirming.for(['otp', 'magiclink'])(
+  'POST /%s makes an account whose address is not confirmed',
+  async (path, { supabase }) => {
+    const email = newEmail();
+    expect((await post(supabase, path, { email, create_user: true })).status).toBe(200);
+    const account = () =>
+      supabase.sql`select email_confirmed_at is not null as confirmed from auth.users where email = ${email}`;
+    expect(await account()).toEqual([{ confirmed: false }]);
+    const code = await codeSentTo(supabase.mailUrl, email);
+    expect(await verify(supabase, 'signup', email, code)).toMatch(/^200/);
+    expect(await account()).toEqual([{ confirmed: true }]);
+  },
+);

@@ -3,13 +3,27 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { body, type Routes } from './auth.ts';
 import { Recover, recover, resendSignUp, Verify, verify } from './auth-mails.ts';
-import { requireShortPassword } from './auth-service.ts';
+import { requireShortPassword, signUpByMail } from './auth-service.ts';
 import { type AuthService, atomically, privateAuth } from './lite.ts';
 
 const Change = z.object({ password: z.string().optional(), data: z.record(z.string(), z.unknown()).optional() });
 
+const SignInByMail = z.object({
+  email: z.string().default(''),
+  data: z.record(z.string(), z.unknown()).nullish(),
+  create_user: z.boolean().default(true),
+});
+
+/** Signs up an address that is not confirmed. Otherwise Lite mails the code of a sign-in. */
+async function signInByMail(service: AuthService, c: Context) {
+  const { email, data, create_user } = await body(c, SignInByMail);
+  return signUpByMail(service, email, data ?? {}, create_user);
+}
+
 /** Routes for recovery, mailed codes and new passwords, as in Supabase Auth. */
 export const accountRoutes: Routes = {
+  'POST /otp': signInByMail,
+  'POST /magiclink': signInByMail,
   'POST /recover': async (service, c) => recover(service, await body(c, Recover)),
   'POST /resend': async (service, c) => resendSignUp(service, await body(c, Recover)),
   'POST /verify': async (service, c) => verify(service, await body(c, Verify)),

@@ -40,6 +40,23 @@ export async function signUp(service: AuthService, email: string, password: stri
   }
 }
 
+/**
+ * Signs up with an address alone, if it must be confirmed: mails the code of a sign-up with a random password.
+ * @returns undefined if Lite can mail the code of a sign-in, because the account is confirmed, or will be at once
+ */
+export async function signUpByMail(
+  service: AuthService,
+  email: string,
+  data: Record<string, unknown>,
+  mayCreate: boolean,
+): Promise<object | undefined> {
+  const user = email ? await service.repo.findUserByEmail(email.toLowerCase()) : null;
+  const isNew = user ? !user.email_confirmed_at : mayCreate;
+  if (!isNew || !privateAuth(service).config.email.enable_confirmations) return undefined;
+  await signUp(service, email, randomUUID(), data);
+  return {};
+}
+
 /** Signs up an anonymous user, who has no identity. @returns a session */
 export async function signUpGuest(service: AuthService, data: Record<string, unknown>) {
   return await atomically(service, async (repository) => {

@@ -3091,18 +3091,28 @@ $$;
 comment on function private.with_corrections is
   'Replaces the corrected words in the text of a search. Folds the parts between spaces that have one.';
 
+create function private.is_short(word text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return word ~ '^[a-z]{1,3}$';
+end
+$$;
+comment on function private.is_short is
+  'Tells whether a word has up to three Latin letters. Most of these, such as "for" and "the", tell little of a sound, '
+  'however few titles have them.';
+
 create function private.most_telling_first(found_words private.search_word[], new_words text[])
 returns private.search_word[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
     select word from unnest(found_words) as word where is_known
-    order by typed = any (new_words), in_descriptions_only, share, place
+    order by private.is_short(typed), typed = any (new_words), in_descriptions_only, share, place
   );
 end
 $$;
 comment on function private.most_telling_first is
-  'Sorts the known words: those that were typed so before corrections, then those of titles, tags and categories '
-  'before those of descriptions only, then rare ones before frequent ones.';
+  'Sorts the known words. Short ones are last. Among the others, those come first that were typed so before '
+  'corrections, then those of titles, tags and categories before those of descriptions only, then rare ones.';
 
 create function private.sounds_with_fewer_words(
   query private.sound_query, found_words private.search_word[], new_words text[],
@@ -3111,13 +3121,13 @@ create function private.sounds_with_fewer_words(
 declare
   known constant private.search_word[] := private.most_telling_first(found_words, new_words);
   most constant integer := least(cardinality(known), cardinality(found_words) - 1);
-  fewest constant integer := greatest((cardinality(known) + 1) / 2, 1);
+  fewest constant integer := (cardinality(known) + 1) / 2;
   kept private.search_word[];
 begin
   ids := '{}';
   for number in reverse most..fewest loop
     kept := known[:number];
-    if exists (select from unnest(kept) where share <= 0.5) then
+    if exists (select from unnest(kept) where share <= 0.5 and not private.is_short(typed)) then
       ids := private.ranked_sounds(query, kept, null);
     end if;
     exit when cardinality(ids) > 0;

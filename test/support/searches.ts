@@ -123,6 +123,11 @@ export const searches: Record<string, Expected> = {
   'yoga rain': { first: ['Steady Rain', 'Rain to Read By'] },
   'waves of the sea': { never: ['Campfire'] },
   'xylophone trumpet banjo rain': { first: ['Steady Rain'] },
+  // Short words decide last, and never alone.
+  'bowl for the morning': { first: ['Morning Bowl'] },
+  'rain at night': { first: ['Steady Rain'] },
+  'xylophone for trumpets': { never: ['*'] },
+  '431 hz': { never: ['*'] },
   // The rarest word decides if no sound has all, also beside a number.
   '432 snowfall': { first: ['Snowfall'], never: ['颂钵冥想 432赫兹'] },
   // Whole words come before beginnings, and text inside of words is last.

@@ -5,11 +5,11 @@ type KnownWord = [word: string, facts: { count: number }];
 
 /** Returns the number of letters to insert, remove or replace. */
 function levenshtein(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, place) => place);
+  let row = [...Array(b.length + 1).keys()];
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]);
+      const replaced = (row[j - 1] ?? 0) + +(a[i - 1] !== b[j - 1]);
       next[j] = Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
     }
     row = next;
@@ -26,7 +26,7 @@ function swaps(word: string): string[] {
 }
 
 function maxEdits(typed: string): number {
-  if (typed.length < 4 || /[0-9]/.test(typed)) return 0;
+  if (typed.length < 4 || /\d/.test(typed)) return 0;
   return typed.length < 8 ? 1 : 2;
 }
 
@@ -52,7 +52,6 @@ function editsFrom(typed: string): (word: string) => number {
 /** Returns the word with the fewest edits, of several the most frequent one. Undefined if none is similar. */
 export function correctionOf(typed: string, known: KnownWord[]): string | undefined {
   const most = maxEdits(typed);
-  if (most === 0) return undefined;
   const editsTo = editsFrom(typed);
   const similar = known
     .map(([word, { count }]) => ({ word, count, edits: editsTo(word) }))

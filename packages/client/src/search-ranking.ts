@@ -16,24 +16,23 @@ export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedW
   return [...new Set([...found, ...inside])];
 }
 
-/** Finds sounds with as many of the rarest words as any sound has, at least half of them. */
+/** Tells whether a word, such as "for", tells little of a sound. */
+const isShort = ({ typed }: SearchedWord) => /^[a-z]{1,3}$/.test(typed);
+
+/** Finds sounds with as many of the most telling words as any sound has, at least half of them. */
 export function withMostWords<Item extends Sound>(
   index: Index<Item>,
   words: SearchedWord[],
   corrected: string[],
 ): { found: Entry<Item>[]; kept: SearchedWord[] } {
-  const known = words
-    .filter(({ spelled }) => spelled)
-    .sort(
-      (a, b) =>
-        +corrected.includes(a.typed) - +corrected.includes(b.typed) ||
-        +a.inDescriptionsOnly - +b.inDescriptionsOnly ||
-        a.count - b.count,
-    );
+  // Short words are last, then corrected ones, then those of descriptions.
+  const order = (word: SearchedWord) =>
+    4 * +isShort(word) + 2 * +corrected.includes(word.typed) + +word.inDescriptionsOnly;
+  const known = words.filter(({ spelled }) => spelled).sort((a, b) => order(a) - order(b) || a.count - b.count);
   const most = Math.min(known.length, words.length - 1);
-  for (let number = most; number >= Math.max(known.length / 2, 1); number--) {
+  for (let number = most; number >= known.length / 2; number--) {
     const kept = known.slice(0, number);
-    const isSelective = kept.some(({ count }) => count <= index.entries.length / 2);
+    const isSelective = kept.some((word) => word.count <= index.entries.length / 2 && !isShort(word));
     const found = isSelective ? ranked(index, kept) : [];
     if (found.length > 0) return { found, kept };
   }

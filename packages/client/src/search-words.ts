@@ -49,8 +49,8 @@ const isAscii = (text: string) => /^[ -~]*$/.test(text);
 /** Removes capitals, accents and other differences of spelling: "432Hz" becomes "432 hz". */
 export const fold = (text: string): string =>
   (isAscii(text) ? text.toLowerCase() : foldLetters(text))
-    .replace(/([0-9])(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])/g, '$1 ')
-    .replace(/([a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=[0-9])/g, '$1 ');
+    .replace(/(\d)(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])/g, '$1 ')
+    .replace(/([a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=\d)/g, '$1 ');
 
 /** Runs of scripts without spaces, and of Hangul, whose particles join words. */
 const unspaced =
@@ -76,12 +76,7 @@ const cut = (word: string) => [...word].slice(0, maxLetters).join('');
  * the Arabic article.
  */
 export const wordsOf = (text: string): string[] =>
-  fold(text)
-    .replace(unspaced, pairsOf)
-    .replace(article, '$1')
-    .split(separators)
-    .filter((word) => word !== '')
-    .map(cut);
+  fold(text).replace(unspaced, pairsOf).replace(article, '$1').split(separators).filter(Boolean).map(cut);
 
 /** Tells whether a word belongs to a script without spaces, so that it is a pair of letters. */
 export const isPair = (word: string): boolean => word.charCodeAt(0) >= 0xe00;

@@ -56,7 +56,7 @@ async function acceptOpened(server: Server, timeLeftMs: () => number) {
 }
 
 /**
- * Ends the connections without a response under way, unless bytes have arrived since the last call: they are idle, or
+ * Ends the connections without a response under way that have brought no bytes since the last call. These are idle, or
  * have a half-sent request that pauses for as long as the time between two calls.
  * @param seen numbers of bytes that each connection had read at the last call
  */

@@ -27,22 +27,22 @@ interface Parts {
 const busyMs = 3_000;
 
 /**
- * Rejects a request that is beyond a limit. If the limit has `triesTrusted` and the account trusts the client, lets it
- * continue and keeps the error in `locals.refusal`, which is the response if the attempt fails.
+ * Rejects a request that is beyond a limit. If the limit has `letsTrustedTry` and the account trusts the client, lets
+ * it continue and keeps the error in `locals.refusal`, which is the response if the attempt fails.
  */
 async function rejectUnlessTrusted(
   error: ApiError,
-  { triesTrusted }: Pick<Limit, 'triesTrusted'>,
+  { letsTrustedTry }: Pick<Limit, 'letsTrustedTry'>,
   { trustedClients }: Parts,
   res: Response,
   next: NextFunction,
 ) {
   const { locals } = res;
-  if (!triesTrusted && !locals.refusal) return next(error);
+  if (!letsTrustedTry && !locals.refusal) return next(error);
   // A rejection takes as long as an attempt that fails, so that the time does not reveal the trust.
   locals.refusalDue ??= refusalDelay();
-  if (triesTrusted) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
-  if (triesTrusted && (await locals.isTrusted)) {
+  if (letsTrustedTry) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
+  if (letsTrustedTry && (await locals.isTrusted)) {
     locals.refusal ??= error;
     return next();
   }
@@ -84,9 +84,9 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
       logger: { error() {}, warn() {} }, // redis.ts logs failures
       async handler(req, res, next) {
         const { used, limit, key, resetTime } = req[requestPropertyName] as RateLimitInfo;
-        const isBusy = used - (pending.get(key) ?? 0) < limit;
-        const waitMs = isBusy ? busyMs : Number(resetTime) - Date.now();
-        const error = tooManyRequests(waitMs, isBusy ? 'limit_requests' : reason, name);
+        const onlyPendingExceed = used - (pending.get(key) ?? 0) < limit;
+        const waitMs = onlyPendingExceed ? busyMs : Number(resetTime) - Date.now();
+        const error = tooManyRequests(waitMs, onlyPendingExceed ? 'limit_requests' : reason, name);
         await rejectUnlessTrusted(error, row, parts, res, next);
       },
     }),
@@ -143,7 +143,7 @@ function createQueueCheck(parts: Parts): RequestHandler {
   return async (_req, res, next) => {
     const error = parts.auth.overload(res.locals.clientAddress);
     if (error === undefined) return next();
-    await rejectUnlessTrusted(error, { triesTrusted: true }, parts, res, next);
+    await rejectUnlessTrusted(error, { letsTrustedTry: true }, parts, res, next);
   };
 }
 

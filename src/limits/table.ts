@@ -24,7 +24,7 @@ export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {
    * Lets clients that the account trusts make attempts beyond this limit, so that other clients cannot lock out the
    * owner. A failed attempt gets the same 429 as those of other clients, so that it does not reveal the trust.
    */
-  triesTrusted?: boolean;
+  letsTrustedTry?: boolean;
   /** Requests to which the limit applies. Default: all. */
   appliesTo?: (res: Response, activeKeys: ActiveKeys) => boolean;
   reason: ErrorReason;
@@ -94,7 +94,7 @@ const mails = {
 
 const recoveryMails = { ...mails, what: 'mails for a recovery' };
 
-const triesTrusted = { triesTrusted: true } as const;
+const letsTrustedTry = { letsTrustedTry: true } as const;
 
 /**
  * Limits the attempts that trusted clients make beyond another limit. The response is the 429 of the other limit. Each
@@ -123,28 +123,28 @@ export function limits(rates: Config['rateLimits']) {
     unknownApiKeys: { ...unverifiedKeys(), limit: rates.anonymousPerMinute, ...minute, ...perClient },
     // Endpoints list limits per client first, so that a rejected client creates no counters for made-up addresses. The
     // limits per network are lower than those in total, so that one network cannot lock out the owner elsewhere.
-    failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perClient, ...triesTrusted },
+    failedSignInsPerClient: { ...passwords, limit: 100, ...tenMinutes, ...perClient, ...letsTrustedTry },
     failedSignIns: { ...passwords, limit: 10, ...minute, ...perAccountAndClient },
     failedSignInsPerHour: { ...passwords, limit: 30, ...hour, ...perAccountAndClient },
-    failedSignInsPerNetwork: { ...passwords, limit: 60, ...hour, ...perAccountAndNetwork, ...triesTrusted },
-    failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perAccount, ...triesTrusted },
+    failedSignInsPerNetwork: { ...passwords, limit: 60, ...hour, ...perAccountAndNetwork, ...letsTrustedTry },
+    failedSignInsInTotal: { ...passwords, limit: 200, ...hour, ...perAccount, ...letsTrustedTry },
     signInsTriedAnyway: { ...triedAnyway, reason: 'limit_attempts', limit: 30 },
     signIns: { ...signIns, limit: 30, ...minute, ...perAccount },
-    failedCodesPerClient: { ...codes, limit: 100, ...tenMinutes, ...perClient, ...triesTrusted },
+    failedCodesPerClient: { ...codes, limit: 100, ...tenMinutes, ...perClient, ...letsTrustedTry },
     failedCodes: { ...codes, limit: 10, ...hour, ...perAccountAndClient },
-    failedCodesPerNetwork: { ...codes, limit: 30, ...hour, ...perAccountAndNetwork, ...triesTrusted },
-    failedCodesInTotal: { ...codes, limit: 100, ...hour, ...perAccount, ...triesTrusted },
+    failedCodesPerNetwork: { ...codes, limit: 30, ...hour, ...perAccountAndNetwork, ...letsTrustedTry },
+    failedCodesInTotal: { ...codes, limit: 100, ...hour, ...perAccount, ...letsTrustedTry },
     codesTriedAnyway: { ...triedAnyway, reason: 'limit_attempts', limit: 10 },
     // Counts per session, so that a thief of one can neither guess the password nor stop its owner from changing it.
     rejectedPasswords: { ...attempts, what: 'rejected passwords', limit: 10, ...hour, ...perSession },
     signUps: { ...signUps, limit: rates.signUpsPerHour, ...hour, ...perClient },
     guests: { ...guests, limit: rates.guestsPerHour, ...hour, ...perClient },
-    mailsFromClient: { ...mails, limit: 30, ...perClient, ...triesTrusted },
+    mailsFromClient: { ...mails, limit: 30, ...perClient, ...letsTrustedTry },
     mailsPerNetwork: { ...mails, limit: 2, ...perAccountAndNetwork },
     mailsToAddress: { ...mails, limit: 5, ...perAccount },
     // Count separately, so that mails after sign-ups with an address do not stop its owner from recovering the account.
-    recoveryMailsPerNetwork: { ...recoveryMails, limit: 2, ...perAccountAndNetwork, ...triesTrusted },
-    recoveryMailsToAddress: { ...recoveryMails, limit: 5, ...perAccount, ...triesTrusted },
+    recoveryMailsPerNetwork: { ...recoveryMails, limit: 2, ...perAccountAndNetwork, ...letsTrustedTry },
+    recoveryMailsToAddress: { ...recoveryMails, limit: 5, ...perAccount, ...letsTrustedTry },
     mailsSentAnyway: { ...triedAnyway, reason: 'limit_mails', limit: 3 },
     exports: { reason: 'limit_exports', what: 'exports', ...status(200), limit: 5, ...hour, ...perUser },
   } satisfies Record<string, Limit>;

@@ -5,8 +5,9 @@ import type { SharedRedis } from '../shared/redis.ts';
 const trustedMs = 30 * 24 * 3_600_000;
 
 /**
- * Remembers for 30 days which clients have signed in to an account, so that wrong passwords from other clients cannot
- * lock out its owner ("device cookies" in the words of OWASP, by address instead of by cookie).
+ * Remembers for 30 days which clients have signed in to an account, by a password or a mailed code, so that wrong
+ * passwords from other clients cannot lock out its owner ("device cookies" in the words of OWASP, by address instead of
+ * by cookie).
  */
 export function createTrustedClients(redis: SharedRedis | null) {
   /** Unix times in milliseconds of the last sign-in of a client, and of the event that ended all trust before it. */

@@ -94,8 +94,8 @@ export const authEndpoints = [
     description:
       'An unknown e-mail address, a wrong password, an address that is not confirmed and a deactivated account get the ' +
       'same 401: offer to mail a code. The response is also 429 while Supabase Auth is overloaded. An account trusts a ' +
-      'client for 30 days after a sign-in: beyond the limits that others can fill, its attempt is tried, but gets the ' +
-      'same 429 unless it succeeds.',
+      'client for 30 days after a sign-in or a mailed code: beyond the limits that others can fill, its attempt is ' +
+      'tried, but gets the same 429 unless it succeeds.',
     guard: 'none',
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',

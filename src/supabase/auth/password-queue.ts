@@ -41,8 +41,9 @@ interface QueueOptions {
 
 /**
  * Creates the queue of calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
- * @param callsAtOnce number n of concurrent calls. There are 8n places, 2n of them for one client or network, and 8n
- *   reserved places, n of them for one client or network
+ * A call holds a place while it waits and while it runs.
+ * @param callsAtOnce number n of calls that run at a time. There are 8n places, 2n of them for one client or network,
+ *   and 8n reserved places, n of them for one client or network
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
@@ -56,7 +57,7 @@ export function createPasswordQueue(callsAtOnce: number) {
     /** Tells whether a call of this client would be rejected, or would wait for long. */
     isFullFor: (ip: string) => places.areTaken(keysOf(ip)) || (queue.size > 0 && lastWaitMs >= longWaitMs),
 
-    /** Makes a call when a slot is free, with a new deadline. @throws queueFull at once, or after a wait of 4 s */
+    /** Makes a call when fewer than n run, with a new deadline. @throws queueFull at once, or after a wait of 4 s */
     async inPasswordQueue<T>(ip: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
       const { goesFirst = false, gone } = options;
       if (gone?.aborted) throw queueFull(); // first, so that it takes no place
@@ -70,20 +71,20 @@ export function createPasswordQueue(callsAtOnce: number) {
       const leave = () => leaving.abort(queueFull());
       const timer = setTimeout(leave, longestWaitMs);
       gone?.addEventListener('abort', leave);
-      const stay = () => {
+      const endWait = () => {
         clearTimeout(timer);
         gone?.removeEventListener('abort', leave);
       };
       const inContext = AsyncLocalStorage.snapshot(); // p-queue would use the context of another call
       const start = () => {
-        stay();
+        endWait();
         if (!freeReserved) lastWaitMs = performance.now() - enqueuedAt;
         return inContext(() => withNewDeadlines(call));
       };
       try {
         return await queue.add(start, { signal: leaving.signal, priority: freeReserved ? 1 : 0 });
       } finally {
-        stay();
+        endWait();
         free();
       }
     },

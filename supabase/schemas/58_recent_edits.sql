@@ -31,17 +31,36 @@ end
 $$;
 comment on function private.name_of is 'Returns the present name of an edited row, or its last one if the row is gone.';
 
+-- Joins the edits of one row, in their order: the values before the first of each column and after the last.
+create function private.joined_edit(edits private.edits[]) returns private.edits
+language plpgsql immutable set search_path = '' as $$
+declare
+  joined private.edits := edits[1];
+  edit private.edits;
+begin
+  foreach edit in array edits[2:] loop
+    joined.id := edit.id;
+    joined.name := edit.name;
+    if joined.before is not null then -- else the change added the row
+      joined.before := coalesce(edit.before, '{}') || joined.before;
+    end if;
+    joined.after := case when edit.after is not null then coalesce(joined.after, '{}') || edit.after end;
+  end loop;
+  return joined;
+end
+$$;
+
 create function private.action_of(edit private.edits) returns text
 language sql stable set search_path = '' as $$
   select case
-    when edit.before is null then 'added'
     when edit.after is null and edit.table_name = 'home_section_sounds' then 'removed'
     when edit.after is null then 'deleted for good'
     when edit.after ->> 'deleted_at' is not null and edit.before ->> 'deleted_at' is null then 'deleted'
+    when edit.before is null then 'added'
     when edit.before ->> 'deleted_at' is not null and edit.after ->> 'deleted_at' is null then 'brought back'
     else (
-      select 'changed ' || string_agg(key, ', ' order by key) || ' of' from jsonb_each(edit.before)
-      where value is distinct from edit.after -> key
+      select coalesce('changed ' || string_agg(key, ', ' order by key) || ' of', 'changed back')
+      from jsonb_each(edit.before) where value is distinct from edit.after -> key
     )
   end
 $$;
@@ -58,16 +77,21 @@ language sql immutable set search_path = '' as $$
 $$;
 
 create view admin.recent_edits with (security_invoker = true) as
-  with acts as (
-    select change, table_name, private.action_of(edit) as action, count(*) as edits, min(id) as first_id,
-      min(changed_at) as changed_at, min(changed_by) as changed_by
-    from private.edits as edit group by 1, 2, 3
+  with edited_rows as (
+    select private.joined_edit(array_agg(edit order by id)) as edit, min(id) as first_id
+    from private.edits as edit group by change, table_name, key
+  ),
+  acts as (
+    select (edit).change, (edit).table_name, private.action_of(edit) as action, count(*) as edits,
+      min(first_id) as first_id, max((edit).id) as last_id, min((edit).changed_at) as changed_at,
+      min((edit).changed_by) as changed_by
+    from edited_rows group by 1, 2, 3
   ),
   sentences as (
     select acts.*, concat_ws(' ', action, case when edits > 1 then edits::text end,
       private.noun_of(table_name, edits = 1),
       case when edits = 1 then (
-        select coalesce('"' || name || '"', private.name_of(edit)) from private.edits as edit where id = first_id
+        select coalesce('"' || name || '"', private.name_of(edit)) from private.edits as edit where id = last_id
       ) end
     ) as sentence
     from acts

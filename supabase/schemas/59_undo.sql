@@ -71,25 +71,6 @@ end
 $$;
 comment on function private.outcome_without_writing is 'Returns the outcome of an undo that leaves the row as it is.';
 
--- Joins the edits of one row, in their order: the values before the first of each column and after the last.
-create function private.joined_edit(edits private.edits[]) returns private.edits
-language plpgsql immutable set search_path = '' as $$
-declare
-  joined private.edits := edits[1];
-  edit private.edits;
-begin
-  foreach edit in array edits[2:] loop
-    joined.id := edit.id;
-    joined.name := edit.name;
-    if joined.before is not null then -- else the change added the row
-      joined.before := coalesce(edit.before, '{}') || joined.before;
-    end if;
-    joined.after := case when edit.after is not null then coalesce(joined.after, '{}') || edit.after end;
-  end loop;
-  return joined;
-end
-$$;
-
 create function private.edits_of_change(undone_change text, is_of_places boolean) returns setof private.edits
 language plpgsql stable set search_path = '' as $$
 begin

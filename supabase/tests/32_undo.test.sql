@@ -1,6 +1,6 @@
 -- An administrator takes changes of the catalogue back, and nothing else changes with them.
 begin;
-select plan(57);
+select plan(60);
 
 insert into public.categories (id, slug, name) values
   ('7e57ca00-0000-4000-8000-000000000001', 'tests-calm', 'Calm'), ('7e57ca00-0000-4000-8000-000000000002', 'tests-deep', 'Deep');
@@ -285,6 +285,28 @@ select results_eq(
     ('many', 'changed is_premium, sort_order of 20 sounds', 20::bigint),
     ('b', 'changed title of sound "Tests B"', 1::bigint) $$,
   'admin.recent_edits says what each change did, newest first'
+);
+select results_eq(
+  $$ select change, what, edits from admin.recent_edits where change in ('twice', 'changed, then deleted', 'added, then changed') $$,
+  $$ values ('changed, then deleted', 'deleted sound "Tests changed, then deleted"', 1::bigint),
+    ('added, then changed', 'added sound "Tests added, then changed"', 1),
+    ('twice', 'changed bowl_note, title of sound "Tests thrice"', 1) $$,
+  'admin.recent_edits counts a row that a change edited twice once, by what became of it'
+);
+select pg_temp.name_change('before the last edits');
+insert into public.sounds (title) values ('Tests added, then deleted');
+delete from public.sounds where title = 'Tests added, then deleted';
+select pg_temp.name_change('added, then deleted');
+select is(
+  (select what from admin.recent_edits where change = 'added, then deleted'), 'deleted sound "Tests added, then deleted"',
+  'admin.recent_edits shows a row that was added and deleted as deleted'
+);
+update public.sounds set bowl_note = 'A4' where title in ('Tests 17', 'Tests 18');
+update public.sounds set bowl_note = null where title in ('Tests 17', 'Tests 18');
+select pg_temp.name_change('changed back');
+select is(
+  (select what from admin.recent_edits where change = 'changed back'), 'changed back 2 sounds',
+  'admin.recent_edits says that rows are as before the change'
 );
 select throws_like(
   $$ select admin.undo('nonsense') $$, 'There is no change "nonsense"%admin.recent_edits.', 'an unknown change is an error'

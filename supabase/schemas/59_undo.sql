@@ -265,6 +265,10 @@ declare
   since constant timestamptz := admin.moment(moment);
   changes text[];
 begin
+  if since < now() - interval '30 days' then
+    raise exception '"%" is more than 30 days ago, and changes are kept for 30 days. Check the year, or give a later '
+      'moment: admin.recent_edits lists all changes with their times.', moment;
+  end if;
   perform private.wait_for_catalogue();
   changes := array(
     select change from private.edits where changed_at >= since group by change order by max(id) desc

@@ -1,6 +1,6 @@
 -- An administrator takes changes of the catalogue back, and nothing else changes with them.
 begin;
-select plan(60);
+select plan(61);
 
 insert into public.categories (id, slug, name) values
   ('7e57ca00-0000-4000-8000-000000000001', 'tests-calm', 'Calm'), ('7e57ca00-0000-4000-8000-000000000002', 'tests-deep', 'Deep');
@@ -319,6 +319,10 @@ select throws_like(
 );
 select throws_like(
   $$ select admin.undo_since('2026-12-24 18:00 IST') $$, '% is not a moment. %', 'a time with an ambiguous zone is an error'
+);
+select throws_like(
+  format('select admin.undo_since(%L)', now() - make_interval(days => 30, secs => 1)),
+  '%is more than 30 days ago, and changes are kept for 30 days. %', 'a time before the changes that are kept is an error'
 );
 update public.sounds set title = 'Wrong ' || title where title in ('Tests 10', 'Tests 11');
 select pg_temp.name_change('wrong');

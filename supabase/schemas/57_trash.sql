@@ -129,6 +129,9 @@ language plpgsql volatile set search_path = '' as $$
 declare
   trashed admin.trash;
 begin
+  if (table_name in ('sounds', 'categories', 'home_sections')) is not true then
+    raise exception 'There is no trash for "%". table_name is one of: sounds, categories, home_sections.', table_name;
+  end if;
   perform private.wait_for_catalogue();
   select trash.* into trashed from admin.trash as trash
     where trash.table_name = delete_for_good.table_name and trash.id = delete_for_good.id;

@@ -70,6 +70,23 @@ $$;
 comment on function admin.top_sounds is
   'Returns the sounds played in the given number of days, today included, by listeners, then by days with plays.';
 
+create function admin.manual_section_named(slug text) returns public.home_sections
+language plpgsql volatile set search_path = '' as $$
+declare
+  section public.home_sections;
+begin
+  select home_sections.* into section from public.home_sections
+    where home_sections.slug = manual_section_named.slug and mode = 'manual' and deleted_at is null for update;
+  if section.id is null then
+    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type '
+      'and rule_value to NULL.', slug;
+  end if;
+  return section;
+end
+$$;
+comment on function admin.manual_section_named is
+  'Returns and locks the section with this slug, if it has mode manual. Otherwise it is an error.';
+
 create function admin.fill_section(slug text, days integer default 7, sounds integer default 10)
 returns table (place integer, sound_id uuid, title text, listeners bigint, days_played bigint, plays bigint)
 language plpgsql volatile set search_path = '' as $$
@@ -81,12 +98,7 @@ begin
   if (days between 1 and 365 and sounds between 1 and 100) is not true then
     raise exception 'days is % and sounds is %: look back on 1 to 365 days, for 1 to 100 sounds.', days, sounds;
   end if;
-  select home_sections.* into section from public.home_sections
-    where home_sections.slug = fill_section.slug and deleted_at is null for update;
-  if section.mode is distinct from 'manual' then
-    raise exception 'No home section "%" has mode manual. Correct the slug, or set its mode to manual, and rule_type '
-      'and rule_value to NULL.', slug;
-  end if;
+  section := admin.manual_section_named(slug);
   return query
     with played as (
       select row_number() over ()::integer as place, top.sound_id, top.title, top.listeners, top.days_played, top.plays
@@ -114,9 +126,7 @@ create function admin.arrange_section(slug text, titles text[]) returns table (p
 language plpgsql volatile set search_path = '' as $$
 #variable_conflict use_column
 declare
-  section constant uuid := (
-    select id from public.home_sections
-    where home_sections.slug = arrange_section.slug and mode = 'manual' and deleted_at is null);
+  section constant uuid := (admin.manual_section_named(slug)).id;
   problems text;
 begin
   with wanted_titles as (
@@ -130,9 +140,7 @@ begin
       ', ' order by wanted
     ) into problems
     from wanted_titles where named > 1 or found <> 1;
-  if section is null then
-    raise exception 'No home section "%" has mode manual.', slug;
-  elsif coalesce(cardinality(titles), 0) = 0 then
+  if coalesce(cardinality(titles), 0) = 0 then
     raise exception 'There are no titles. To empty a section, delete its rows of home_section_sounds.';
   elsif problems is not null then
     raise exception '%. Correct the title here, or rename the sound.', problems;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { addSound, addSounds, newSlug } from '../support/catalogue.ts';
+import { addSection, addSound, addSounds, newSlug } from '../support/catalogue.ts';
 import { newEmail, type Sql, test } from '../support/test.ts';
 
 const folder = 'supabase/snippets';
@@ -83,6 +83,28 @@ describe('the snippets for the SQL editor', () => {
   test('docs/admin.md names every snippet and no other file', () => {
     const named = readFileSync('docs/admin.md', 'utf8').matchAll(/`(\w+\.sql)`/g);
     expect(new Set([...named].map(([, name]) => name))).toEqual(new Set(readdirSync(folder)));
+  });
+
+  test('explain_one_home_section lists sounds by position, then those that are not shown', async ({ sql }) => {
+    const slug = newSlug('explained');
+    const ids = await addSounds(sql, [{ is_active: false, title: 'A' }, { title: 'C' }, { title: 'B' }]);
+    await addSection(sql, { slug });
+    await sql`
+      insert into public.home_section_sounds (section_id, sound_id, position)
+      select section.id, pick.id, 10 * pick.place from public.home_sections as section
+        cross join unnest(${ids}::uuid[]) with ordinality as pick (id, place) where slug = ${slug}`;
+    const text = readFileSync(`${folder}/explain_one_home_section.sql`, 'utf8').replace('<slug of the section>', slug);
+    const rows = await sql.unsafe(text);
+    expect(rows.map(({ sound }): string => sound)).toEqual(['C', 'B', 'A']);
+  });
+
+  test('fill_a_home_section_every_night rejects a section with a rule at once', async ({ sql }) => {
+    const slug = newSlug('rule');
+    await addSection(sql, { slug, mode: 'rule', rule_type: 'featured' });
+    const text = readFileSync(`${folder}/fill_a_home_section_every_night.sql`, 'utf8');
+    await expect(sql.unsafe(text.replaceAll('<slug of the section>', slug))).rejects.toThrow(
+      `No home section "${slug}" has mode manual.`,
+    );
   });
 
   /** Runs a snippet that schedules a change. @param key title or slug @param due moment @returns the scheduled jobs */

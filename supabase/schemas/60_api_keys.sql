@@ -55,7 +55,7 @@ create function private.api_key_checksum(body text) returns text language sql im
 $$;
 comment on function private.api_key_checksum is 'Returns six Base62 characters of SHA-256, which detect mistyped keys.';
 
--- Rejects a time in the past, which is most likely a mistyped year.
+-- Rejects a time in the past, which is most likely a mistyped year, and the placeholder of the snippet.
 create function admin.create_api_key(
   name text, owner_email text, expires_at timestamptz default null, scope text default 'all'
 )
@@ -65,7 +65,9 @@ declare
   body text := 'sk_live_' || private.random_base62(43);
   owners integer;
 begin
-  if expires_at <= now() then
+  if btrim(name) ~ '^<.*>$' then
+    raise exception 'The name is "%". Replace it by the name of the key''s user.', btrim(name);
+  elsif expires_at <= now() then
     raise exception 'The key would have expired already, at %. Give a moment in the future, or none.', expires_at;
   elsif (scope in ('all', 'read', 'catalogue')) is not true then
     raise exception 'There is no scope "%". It is one of: all, read, catalogue.', scope;

@@ -21,15 +21,21 @@ comment on column admin.api_keys.state is
 comment on column admin.api_keys.scope is 'What the key may do: all, read or catalogue.';
 comment on column admin.api_keys.last_used_at is 'Time of the last use, updated at most once a minute.';
 
+create function private.reject_moment(written text) returns void language plpgsql immutable set search_path = '' as $$
+begin
+  raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
+    'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00', written;
+end
+$$;
+
 create function admin.time_zone(moment text) returns text language plpgsql immutable set search_path = '' as $$
 declare
   words constant text[] := regexp_match(
-    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(\w+(?:/[\w+-]+)+|UTC|Z|[+-]\d\d(?::?\d\d)?)$');
+    moment, '^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?'
+      '([A-Za-z_]+(?:/[A-Za-z_-]+)+|Etc/GMT[+-]?\d\d?|UTC|Z|[+-]\d\d(?::?\d\d)?)$');
 begin
   if words is null then
-    raise exception '"%" is not a moment. Write the date as YYYY-MM-DD, the time, and a zone: a name with a slash, UTC '
-      'or an offset. For example: 2030-01-04 09:30 Europe/Berlin, 2030-01-04 08:30 UTC, 2030-01-04 09:30 +01:00',
-      moment;
+    perform private.reject_moment(moment);
   end if;
   return case
     when words[1] = 'Z' then 'UTC'
@@ -46,6 +52,9 @@ create function admin.moment(written text) returns timestamptz language plpgsql 
 begin
   perform admin.time_zone(written);
   return written::timestamptz;
+exception
+  when data_exception then -- a day, an hour or a zone that does not exist
+    perform private.reject_moment(written);
 end
 $$;
 comment on function admin.moment is
@@ -108,6 +117,9 @@ declare
   is_date constant boolean := coalesce(moment <> 'infinity', false);
   until constant timestamptz := case when is_date then admin.moment(moment) else moment::timestamptz end;
 begin
+  if until <= now() then
+    raise exception '"%" is past. Give a moment in the future, or null to end what was given.', moment;
+  end if;
   return query
     update public.customers as given set premium_given_until = until
       from admin.customer_named(give_premium.email) as found

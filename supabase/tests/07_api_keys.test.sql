@@ -1,6 +1,6 @@
 -- Attacks on API keys: read, create or reactivate keys, or exceed the rights of the owner.
 begin;
-select plan(53);
+select plan(54);
 
 insert into auth.users (id, email) values
   ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com'),
@@ -135,6 +135,10 @@ select throws_like(
 select throws_like(
   $$ select admin.create_api_key('x', 'nobody@tests.example.com') $$,
   '0 customers have the e-mail address%must have an account first%', 'a key cannot be issued without an account'
+);
+select throws_like(
+  $$ select admin.create_api_key(' <name>', 'alice@tests.example.com') $$, 'The name is "<name>". Replace it%',
+  'a key cannot have the placeholder of the snippet as its name'
 );
 select throws_like($$ select admin.revoke_api_key('sk_live_') $$, 'No key begins with%', 'an unknown key cannot be revoked');
 

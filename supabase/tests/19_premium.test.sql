@@ -1,6 +1,6 @@
 -- The newest state decides what a customer has bought, in whatever order states arrive. What was given is kept apart.
 begin;
-select plan(18);
+select plan(26);
 
 insert into auth.users (id, email) values ('a0000000-0000-4000-8000-000000000000', 'alice@tests.example.com');
 set local timezone to 'UTC';
@@ -47,6 +47,18 @@ select throws_like(
   $$ update public.customers set premium_given_until = '-infinity' $$, '%premium_given_until_is_1970_or_later%',
   'an end before 1970 is rejected'
 );
+select throws_like(
+  format('select admin.give_premium(%L, %L)', 'alice@tests.example.com', now()), '%is past. Give a moment in the future, or null%',
+  'premium cannot be given until a moment that is past'
+);
+
+-- Moments that a person writes
+select throws_like(
+  format('select admin.moment(%L)', moment), format('"%s" is not a moment. Write %%', moment), 'not a moment: ' || moment
+) from unnest(array[
+  '2026-02-30 18:00 UTC', '2026-12-24 25:00 UTC', '2026-13-01 10:00 UTC', '0000-01-01 00:00 UTC',
+  '2026-12-24 18:00 Europe/Berln', '2026-12-24 18:00 Europe/Berlin+1', '2026-12-24 18:00 +99:00'
+]) as moment;
 
 select finish();
 rollback;

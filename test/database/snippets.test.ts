@@ -28,6 +28,7 @@ async function addRows(sql: Sql) {
     stored as (insert into storage.objects (bucket_id, name) values ('audio', 'unused.mp3') on conflict do nothing)
     insert into public.home_section_sounds
       select section.id, sound.id, 1000000 from section, sound where title = ${first}`;
+  const [edit] = await sql`select change from admin.recent_edits limit 1`;
   return {
     '<slug of the section>': 'start-here',
     '<title of the sound>': hidden,
@@ -37,6 +38,7 @@ async function addRows(sql: Sql) {
     '<id of the row>': trashed,
     '<name>': 'Partner',
     '<e-mail address>': email,
+    '<change>': String(edit?.['change']),
     '<key_prefix>': String(key?.['key_prefix']),
     '7, 10)': '7, 2)',
   };
@@ -44,23 +46,27 @@ async function addRows(sql: Sql) {
 
 class Undo extends Error {}
 
-/** Adds rows, runs a snippet with values for its placeholders, and rolls everything back. */
-async function runSnippet(sql: Sql, file: string): Promise<unknown[]> {
+/**
+ * Adds rows, runs a snippet with values for its placeholders, and rolls everything back.
+ * @param forgotten placeholder that stays as it is
+ */
+async function runSnippet(sql: Sql, file: string, forgotten?: string): Promise<unknown[]> {
   let rows: unknown[] = [];
   const run = sql.begin(async (transaction) => {
     let text = readFileSync(`${folder}/${file}`, 'utf8').replaceAll(/^--.*\n/gm, '');
-    const edits = Object.entries(await addRows(transaction as unknown as Sql));
-    for (const [placeholder, value] of edits) text = text.replaceAll(placeholder, value);
+    const values = await addRows(transaction as unknown as Sql);
+    for (const [placeholder, value] of Object.entries(values))
+      if (placeholder !== forgotten) text = text.replaceAll(placeholder, value);
     if (file === 'publish_a_section_later.sql')
       await transaction`update public.home_sections set is_active = false where slug = 'start-here'`;
-    const [edit] = await transaction`select change from admin.recent_edits limit 1`;
-    text = text.replaceAll('<change>', edit?.['change']);
     if (file === 'hide_a_sound_later.sql')
       await transaction`update public.sounds set is_active = true where title = ${hidden}`;
     rows = await transaction.unsafe(text);
     throw new Undo();
   });
-  await expect(run).rejects.toThrow(Undo);
+  await run.catch((error) => {
+    if (!(error instanceof Undo)) throw error;
+  });
   return rows;
 }
 
@@ -70,15 +76,13 @@ describe('the snippets for the SQL editor', () => {
     skip(!cron && /later|night|scheduled|upkeep|published/.test(name), 'This project has no Supabase Cron.');
   });
 
-  test.for(readdirSync(folder))(
-    '%s runs, returns rows, and changes nothing until it is edited',
-    async (file, { sql }) => {
-      const text = readFileSync(`${folder}/${file}`, 'utf8').replaceAll(/^--.*\n/gm, '');
-      if (text.includes('<')) await expect(sql.unsafe(text), file).rejects.toThrow(/<.*>/);
-      expect(await runSnippet(sql, file)).not.toEqual([]);
-      expect(readFileSync(`${folder}/${file}`, 'utf8')).toMatch(/^-- [A-Z]/);
-    },
-  );
+  test.for(readdirSync(folder))('%s runs, returns rows, and rejects each placeholder', async (file, { sql }) => {
+    const text = readFileSync(`${folder}/${file}`, 'utf8');
+    for (const [placeholder] of text.replaceAll(/^--.*\n/gm, '').matchAll(/<[^<>=]+>/g))
+      await expect(runSnippet(sql, file, placeholder), placeholder).rejects.toThrow(placeholder);
+    expect(await runSnippet(sql, file)).not.toEqual([]);
+    expect(text).toMatch(/^-- [A-Z]/);
+  });
 
   test('docs/admin.md names every snippet and no other file', () => {
     const named = readFileSync('docs/admin.md', 'utf8').matchAll(/`(\w+\.sql)`/g);
@@ -94,6 +98,8 @@ describe('the snippets for the SQL editor', () => {
       select section.id, pick.id, 10 * pick.place from public.home_sections as section
         cross join unnest(${ids}::uuid[]) with ordinality as pick (id, place) where slug = ${slug}`;
     const text = readFileSync(`${folder}/explain_one_home_section.sql`, 'utf8').replace('<slug of the section>', slug);
+    // With statistics of few sounds, Postgres joins by a hash table, which does not keep the order of the view.
+    await sql`analyze public.sounds, public.home_sections, public.home_section_sounds`;
     const rows = await sql.unsafe(text);
     expect(rows.map(({ sound }): string => sound)).toEqual(['C', 'B', 'A']);
   });
@@ -245,10 +251,9 @@ describe('moments that a person writes', () => {
     '12/24/2026 18:00 UTC',
     'tomorrow',
     '-infinity',
-    '2026-12-24 18:00 Europe/Nowhere',
     placeholderOfMoment,
     '',
   ])('%s is rejected', async (moment, { sql }) => {
-    await expect(given(sql, moment)).rejects.toThrow(moment.includes('Nowhere') ? 'time zone' : 'is not a moment');
+    await expect(given(sql, moment)).rejects.toThrow('is not a moment');
   });
 });

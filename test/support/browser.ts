@@ -34,7 +34,7 @@ export async function inProfile(browser: Browser, url: string, { width, colorSch
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000); // shorter than the limit of a test, so that the error shows the page
+    page.setDefaultTimeout(20_000); // shorter than the limit of a test, so that the error shows the page
     const record: Record = { complaints: [], requests: [] };
     page.on('console', (message) => {
       if (message.type() !== 'info') record.complaints.push(message.text());

@@ -65,7 +65,7 @@ export const test = base.extend<Fixtures>({
   ],
   open: async ({ browser, origin }, use) => {
     const context = await browser.newContext();
-    context.setDefaultTimeout(10_000); // shorter than the limit of a test, so that the error names the missing element
+    context.setDefaultTimeout(20_000); // shorter than the limit of a test, so that the error names the missing element
     await use(async (module) => {
       for (const { fileName, code: body } of await bundleClient(module))
         await context.route(`**/${fileName}`, (route) => route.fulfill({ contentType: 'text/javascript', body }));

@@ -79,16 +79,24 @@ function moves({ steps, source }: Plan): Line[] {
   });
 }
 
-function remarksOf({ file, row, write, isHeld, leftAlone, notes }: Step): Line[] {
+/** Says why a step leaves a sound or some of its fields alone. */
+function reasonOf({ row, leftAlone, neverImported }: Step): string {
+  if (!row) return 'deleted in the dashboard; --overwrite would restore it';
+  if (isInTrash(row)) return trashed(row);
+  const changed = leftAlone.filter((name) => !neverImported.includes(name));
+  const reasons = [
+    ...(changed.length > 0 ? [`${changed.join(', ')}: changed in the dashboard`] : []),
+    ...(neverImported.length > 0 ? [`${neverImported.join(', ')}: not from an import`] : []),
+  ];
+  return `${reasons.join('; ')}; --overwrite would replace it`;
+}
+
+function remarksOf(step: Step): Line[] {
+  const { file, row, write, isHeld, leftAlone, notes } = step;
   const change = `"${row?.title}" would become "${write.title}", with another recording; --overwrite replaces it`;
-  const left = row
-    ? isInTrash(row)
-      ? trashed(row)
-      : `${leftAlone.join(', ')}: changed in the dashboard; --overwrite would replace it`
-    : 'deleted in the dashboard; --overwrite would restore it';
   return [
     ...(isHeld ? [['held back', file, change] satisfies Line] : []),
-    ...(leftAlone.length > 0 ? [['left alone', file, left] satisfies Line] : []),
+    ...(leftAlone.length > 0 ? [['left alone', file, reasonOf(step)] satisfies Line] : []),
     ...notes.map((note): Line => ['note', file, note]),
   ];
 }

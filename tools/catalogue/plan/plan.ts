@@ -57,6 +57,8 @@ export interface Step {
   isHeld: boolean;
   /** Names of the fields that keep the value set in the dashboard. */
   leftAlone: string[];
+  /** Names of those fields in `leftAlone` that no import has written. */
+  neverImported: string[];
   /** Notes about parts that are not imported, with the reason. */
   notes: string[];
 }
@@ -96,6 +98,7 @@ export function plan(
       from,
       isHeld: false,
       leftAlone: [],
+      neverImported: [],
       notes: [...notes, ...decided.notes],
     };
     if (isInTrash(row)) return { ...step, notes, leftAlone: ['sound'] };
@@ -191,6 +194,7 @@ function changes(
     remember: changed(record, { sound_id: row.id, places, checksum, fields, said }),
     uploads,
     leftAlone: left.map((column) => columnNames[column]),
+    neverImported: left.filter((column) => !(column in last)).map((column) => columnNames[column]),
   };
 }
 

@@ -12,8 +12,8 @@ Uploads the recordings and pictures in a folder, and creates or updates their so
   --dry-run          shows the plan and changes nothing
   --yes              imports without asking for confirmation
   --hidden           creates new sounds as inactive
-  --overwrite        replaces changes made in the dashboard since the last import, and sounds
-                     whose recording and title have both changed
+  --overwrite        replaces changes made in the dashboard since the last import, values that no import
+                     wrote, and sounds whose recording and title have both changed
   --make-categories  makes a category for each folder that has none, and sub-intentions for folders below
   --source <name>    name of the folder in the records of imports, instead of its own
   --facts            measures the files in Storage of sounds that have no loudness, waveform or placeholder, or

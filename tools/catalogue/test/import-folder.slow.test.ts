@@ -58,7 +58,7 @@ test('a recording is matched with a sound made by hand that has a file of the sa
   const byHand = { title: 'By hand', audio_path: `${category}/a.wav`, duration_sec: null };
   const id = await addSound(sql, { ...byHand, category });
   const { stdout } = await importFolder(await makeFolder({ [`${category}/a.wav`]: tone(0.3) }));
-  expect(stdout).toMatch(/left alone +\S+a.wav +(title, recording|recording, title): changed/);
+  expect(stdout).toMatch(/left alone +\S+a.wav +(title, recording|recording, title): not from an import; --overwrite/);
   expect(await soundsIn(sql, category)).toMatchObject([{ id, ...byHand }]);
 });
 

@@ -118,33 +118,28 @@ create view private.copied_home_section with (security_invoker = true) as
   where is_active;
 comment on view private.copied_home_section is 'Home sections in responses of GET /catalogue/changes, with sound_ids.';
 
-create function private.copied_row(kind text, row_id uuid) returns json
-language plpgsql stable set search_path = '' as $$
-begin
-  return case kind
-    when 'sound' then (select to_json(sound) from private.copied_sound as sound where id = row_id)
-    when 'category' then (select to_json(category) from private.copied_category as category where id = row_id)
-    when 'home_section' then (select to_json(section) from private.copied_home_section as section where id = row_id)
-  end;
-end
-$$;
-comment on function private.copied_row is 'Returns a row as copies have it, or null if it is hidden or deleted.';
-
+-- Plans the three queries once for a page: a function for one row would begin them anew for each, which takes 250 ms for
+-- a page instead of 24.
 create function private.changes_after(seen bigint, page_size integer)
 returns table (number bigint, change json) language plpgsql stable set search_path = '' as $$
 begin
   return query
     select row_change.number, json_build_object(
-      'kind', kind, 'id', id,
-      'sound', case kind when 'sound' then private.copied_row(kind, id) end,
-      'category', case kind when 'category' then private.copied_row(kind, id) end,
-      'home_section', case kind when 'home_section' then private.copied_row(kind, id) end
+      'kind', kind, 'id', row_change.id,
+      'sound', case kind when 'sound' then
+        (select to_json(sound) from private.copied_sound as sound where sound.id = row_change.id) end,
+      'category', case kind when 'category' then
+        (select to_json(category) from private.copied_category as category where category.id = row_change.id) end,
+      'home_section', case kind when 'home_section' then
+        (select to_json(section) from private.copied_home_section as section where section.id = row_change.id) end
     )
     from private.catalogue_changes as row_change
     where row_change.number > seen
     order by row_change.number limit page_size;
 end
 $$;
+comment on function private.changes_after is
+  'Returns the changes after a number, each with the row as copies have it, or null if it is hidden or deleted.';
 
 -- "since" contains the feed, the number of the last change in the copy and, until the first pass ends, the number of
 -- the last change at its start. Rows that were removed before that were never in the copy.

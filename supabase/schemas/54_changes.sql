@@ -118,8 +118,8 @@ create view private.copied_home_section with (security_invoker = true) as
   where is_active;
 comment on view private.copied_home_section is 'Home sections in responses of GET /catalogue/changes, with sound_ids.';
 
--- Plans the three queries once for a page: a function for one row would begin them anew for each, which takes 250 ms for
--- a page instead of 24.
+-- Plans the three queries once for a page. A function for one row would begin them anew for each, which takes 250 ms
+-- for a page instead of 24.
 create function private.changes_after(seen bigint, page_size integer)
 returns table (number bigint, change json) language plpgsql stable set search_path = '' as $$
 begin

@@ -77,10 +77,10 @@ async function leftOf(sql: Sql, { user }: Session) {
 // A real project trusts only tokens of Apple, which tests cannot sign.
 describe.runIf(inject('stack').embedded)('the recipe for notifications of Sign in with Apple', () => {
   test('ends the sessions of a revoked consent, and keeps the account', async ({ gateway, keys, installed }) => {
-    const { handler } = start(keys.url);
+    const { handler, logged } = start(keys.url);
     const [ada, ben] = [await signInWithApple(gateway), await signInWithApple(gateway)];
     const body = await notification(keys.privateKey, { type: 'consent-revoked', sub: ada.sub });
-    for (const _ of ['first', 'repeated']) expect((await handler(post(body))).status).toBe(200);
+    for (const _ of ['first', 'repeated']) expect((await handler(post(body))).status, logged.join()).toBe(200);
     expect(await leftOf(installed, ada.session)).toEqual({ accounts: 1, sessions: 0 });
     expect(await leftOf(installed, ben.session)).toEqual({ accounts: 1, sessions: 1 });
   });

@@ -7,7 +7,7 @@ import type { StoredList } from './list-content.ts';
 import { type Edit, editAfterResult, isEqual, type Result } from './list-edit.ts';
 import { canSendOthers, isRefusal, isTooLarge } from './refusal.ts';
 
-/** Where to report edits that were not saved. */
+/** Receives what happened to edits that were not saved. */
 interface Failures {
   /** Receives the error of an edit that the service has rejected, which is dropped. */
   refuse: (error: SoundsError) => void;

@@ -1,35 +1,12 @@
 import { expect } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
-import type { Options, Sounds } from '../src/index.ts';
+import type { Options } from '../src/index.ts';
 import { createLists, type Lists, type ListToSave } from '../src/lists.ts';
-import { type Device, errorAnswer, faultsOf, nameOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
-
-/** Ends calls without a network soon, but leaves time for an answer under load. */
-const shortLimit = { timeLimitMs: 5_000 };
+import { errorAnswer, faultsOf, nameOf, pass, successAnswer, test, withoutRepeats } from './device.ts';
+import { cutLists, item, newList, shortLimit, startLists, textsOf, unsent } from './list-device.ts';
 
 /** Answer of a proxy. */
 const maintenance = { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"status":"maintenance"}' };
-
-const newList = (fields: Partial<ListToSave> = {}): ListToSave => ({
-  ...{ id: crypto.randomUUID(), name: 'Night', is_mix: false, items: [], version: 0 },
-  ...fields,
-});
-const item = (sound_id: string, volume: number | null = null) => ({ sound_id, volume });
-
-/** Creates the lists of a device, as at a start of the app. */
-const startLists = ({ store, again }: Device, api: Sounds = again(shortLimit)) => createLists({ api, store });
-
-/** Returns the lists as texts: "Night 2: title title". */
-const textsOf = async (lists: Lists) =>
-  (await lists.all()).map(
-    ({ name, version, items }) => `${name} ${version}: ${items.map(({ sounds }) => sounds?.title ?? '?').join(' ')}`,
-  );
-
-const unsent = ({ keys }: Device) => keys('sounds.lists.');
-
-const cutLists = (device: Device) => {
-  device.network.before = (request) => (nameOf(request).endsWith('/lists') ? 'cut' : undefined);
-};
 
 async function change(lists: Lists, edit: (list: ListToSave) => Partial<ListToSave>) {
   const [list] = await lists.all();
@@ -185,63 +162,6 @@ test('a removal that is repeated while the first one is on its way is done, too'
   await lists.flush();
   await lists.flush();
   expect(unsent(device)).toEqual([]);
-});
-
-test('a refused edit is dropped, and one that does not fit stays until there is room', async ({ device, sql }) => {
-  const lists = startLists(device);
-  const user = device.account.user?.id ?? '';
-  await sql`
-    insert into public.lists (user_id, id, name, is_mix, items, updated_at)
-    select ${user}, gen_random_uuid(), 'List ' || n, false, '[]', now() - interval '1 day' from generate_series(1, 199) as n`;
-  cutLists(device);
-  for (const name of ['First', 'Second', 'a\nb']) await lists.save(newList({ name }));
-  device.network.before = pass;
-  await expect(lists.flush()).rejects.toMatchObject({ reason: 'too_many' });
-  expect((await lists.all()).map(({ name, version }) => `${name} ${version}`).slice(0, 2)).toEqual([
-    'Second 0',
-    'First 1',
-  ]);
-  device.sent.length = 0;
-  await expect(lists.flush()).rejects.toMatchObject({ reason: 'too_many' });
-  expect(device.sent).toEqual([]);
-  await lists.sync();
-  await lists.remove((await lists.all()).at(-1)?.id ?? '');
-  await expect(lists.flush()).rejects.toMatchObject({ reason: 'validation', field: 'lists' }); // of the third edit
-  await lists.flush();
-  expect((await lists.all()).map(({ version }) => version)).not.toContain(0);
-
-  const tooMany = Array.from({ length: 21 }, () => item(crypto.randomUUID()));
-  await expect(lists.save(newList({ is_mix: true, items: tooMany }))).rejects.toMatchObject({ reason: 'too_many' });
-  await lists.save(newList({ name: ' ' }));
-  await expect(lists.flush()).rejects.toMatchObject({ reason: 'validation', field: 'lists' });
-  await lists.flush();
-  expect(unsent(device)).toEqual([]);
-});
-
-test('a removal that comes while an edit finds no room is sent, and the edit with it', async ({ device, sql }) => {
-  const lists = startLists(device);
-  const user = device.account.user?.id ?? '';
-  await sql`
-    insert into public.lists (user_id, id, name, is_mix, items, updated_at)
-    select ${user}, gen_random_uuid(), 'List ' || n, false, '[]', now() - interval '1 day' from generate_series(1, 200) as n`;
-  await lists.sync();
-  const oldest = (await lists.all()).at(-1)?.id ?? '';
-  const [first, second] = [newList(), newList({ name: 'Second' })];
-  for (const [saved, removed] of [
-    [first, first.id],
-    [second, oldest],
-  ] as const) {
-    let answered = 0;
-    device.network.after = async (request) => {
-      if (nameOf(request) === 'PUT /lists' && answered++ === 0) await lists.remove(removed);
-      return undefined;
-    };
-    await lists.save(saved);
-    await lists.flush().catch(() => {}); // may tell of the first answer
-    await lists.flush();
-    expect([answered, unsent(device)]).toEqual([expect.toSatisfy((count) => count > 1), []]);
-  }
-  expect(await textsOf(lists)).toContain('Second 1: ');
 });
 
 test('unsent edits wait for their user, and deleteAccount removes them', async ({ device }) => {

@@ -4332,7 +4332,7 @@ comment on column admin.recent_edits.changed_by is
   'Role that made the change: postgres for the dashboard, service_role for an import.';
 comment on column admin.recent_edits.edits is 'Number of changed rows. A row that was changed twice counts twice.';
 
--- supabase/schemas/59_undo.sql
+-- supabase/schemas/59_undo_an_edit.sql
 
 create function private.has_values(stored jsonb, expected jsonb) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -4400,21 +4400,6 @@ end
 $$;
 comment on function private.outcome_without_writing is 'Returns the outcome of an undo that leaves the row as it is.';
 
-create function private.edits_of_change(undone_change text, is_of_places boolean) returns setof private.edits
-language plpgsql stable set search_path = '' as $$
-begin
-  return query
-    select joined.* from (
-      select array_agg(edits order by id) as of_row from private.edits
-      where change = undone_change and (table_name = 'home_section_sounds') = is_of_places
-      group by table_name, key
-    ) as rows cross join lateral private.joined_edit(of_row) as joined
-    order by joined.id desc;
-end
-$$;
-comment on function private.edits_of_change is
-  'Returns one edit for each row of a change, the one that was edited last first.';
-
 create type private.undone_edit as (edit private.edits, outcome text, is_rejected boolean);
 comment on type private.undone_edit is
   'An edit, what its undo did in words, and whether a constraint has rejected the values before it.';
@@ -4440,6 +4425,23 @@ exception
 end
 $$;
 comment on function private.undo_edit is 'Takes back an edit of one row.';
+
+-- supabase/schemas/59_undo_changes.sql
+
+create function private.edits_of_change(undone_change text, is_of_places boolean) returns setof private.edits
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select joined.* from (
+      select array_agg(edits order by id) as of_row from private.edits
+      where change = undone_change and (table_name = 'home_section_sounds') = is_of_places
+      group by table_name, key
+    ) as rows cross join lateral private.joined_edit(of_row) as joined
+    order by joined.id desc;
+end
+$$;
+comment on function private.edits_of_change is
+  'Returns one edit for each row of a change, the one that was edited last first.';
 
 create function private.with_taken_position(tried private.undone_edit) returns private.undone_edit
 language plpgsql stable set search_path = '' as $$

@@ -50,9 +50,16 @@ async function rejectUnlessTrusted(
   next(locals.refusal ?? error);
 }
 
+/** Returns the count of a key, if it has reached the limit in one of the stores. */
+async function fullCount(stores: readonly Counters[], key: string, limit: Limit['limit']) {
+  const counts = await Promise.all(stores.map((store) => store.get(key).catch(() => undefined)));
+  return counts.find((count) => count !== undefined && count.totalHits >= Number(limit));
+}
+
 /** Creates the counters of a limit: in this process, and in Redis, which is skipped while it fails. */
 function createCounters(name: string, row: Limit, { redis, activeKeys }: Parts) {
-  const isExempt = (res: Response) => row.appliesTo?.(res, activeKeys) === false;
+  const { appliesTo = ({ locals }: Response) => locals.refusal === undefined } = row;
+  const isExempt = (res: Response) => !appliesTo(res, activeKeys);
   // Name of the count on the request. The assertion is the only such name that http/locals.ts declares.
   const info = `${name}Limit` as 'requestsLimit';
   const counters = [{ info, store: memoryStore(), skip: (_req: Request, res: Response) => isExempt(res) }];
@@ -62,7 +69,21 @@ function createCounters(name: string, row: Limit, { redis, activeKeys }: Parts) 
     const sharedInfo = row.counts ? (`${name}SharedLimit` as typeof info) : info;
     counters.push({ info: sharedInfo, store: redisStore(name, row.windowMs, redis), skip });
   }
-  return { counters, isExempt };
+  const stores = () => (redis?.problem() === null ? counters : counters.slice(0, 1)).map(({ store }) => store);
+  return { counters, isExempt, stores };
+}
+
+/**
+ * Creates the middleware that rejects an attempt beyond another limit if this one is full, too. The attempt does not
+ * count here, because a window that it starts would show in a later Retry-After that the account trusts the client.
+ */
+function createCheck(row: Limit, stores: () => Counters[], parts: Parts): RequestHandler {
+  return async (req, res, next) => {
+    const { refusal } = res.locals;
+    const mustCheck = refusal !== undefined && !row.letsTrustedTry;
+    if (!mustCheck || !(await fullCount(stores(), row.keyGenerator(req, res), row.limit))) return next();
+    await rejectUnlessTrusted(refusal, row, parts, res, next);
+  };
 }
 
 /** Creates the middleware of a limit that counts at the start of a request, here and in Redis while it is up. */
@@ -70,7 +91,7 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
   const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
   /** Number of attempts whose results are not known yet, by their keys. */
   const pending = lruCache<number>(10_000);
-  const { counters, isExempt } = createCounters(name, row, parts);
+  const { counters, isExempt, stores } = createCounters(name, row, parts);
   const middleware = counters.map(({ info: requestPropertyName, store, skip }) =>
     rateLimit({
       windowMs,
@@ -109,7 +130,7 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
     }
     next();
   };
-  return [attempt, ...middleware];
+  return [createCheck(row, stores, parts), attempt, ...middleware];
 }
 
 /** Creates the middleware of a limit that counts when a response is known, here and in Redis while it is up. */
@@ -122,8 +143,7 @@ function createLateLimiter(name: string, row: Limit & { limit: number }, parts: 
   return [
     async (req, res, next) => {
       const key = keyGenerator(req, res);
-      const known = await Promise.all(stores().map((store) => store.get(key).catch(() => undefined)));
-      const full = known.find((count) => count !== undefined && count.totalHits >= limit);
+      const full = await fullCount(stores(), key, limit);
       if (full) {
         const error = tooManyRequests(Number(full.resetTime) - Date.now(), reason, name);
         return rejectUnlessTrusted(error, row, parts, res, next);

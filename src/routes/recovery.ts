@@ -91,7 +91,7 @@ export const recoveryEndpoints = [
     description: 'Mails a new code if the account still has to be confirmed. The response is the same in any case.',
     guard: 'none',
     body: body({ email }).meta({ id: 'ResendRequest' }),
-    limits: ['mailsFromClient', 'mailsPerNetwork', 'mailsToAddress'],
+    limits: ['mailsFromClient', 'mailsPerNetwork', 'mailsToAddress', 'mailsSentAnyway'],
     handle: mailCode('signup'),
   }),
 

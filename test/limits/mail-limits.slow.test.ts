@@ -46,13 +46,13 @@ test('the limits of mails for an account and a client count only mails that were
   );
 });
 
-/** Accepts sign-ins, requires that the address of every sign-up is confirmed, and counts mails for recovery. */
+/** Accepts sign-ins, requires that the address of every sign-up is confirmed, and counts recoveries and resends. */
 function confirming() {
   const mailed: string[] = [];
   const behave: RequestListener = async (req, res) => {
     const body = await text(req);
     if (req.url?.includes('/token')) return sendSession(res);
-    if (req.url?.includes('/recover')) mailed.push(JSON.parse(body).email);
+    if (/recover|resend/.test(req.url ?? '')) mailed.push(JSON.parse(body).email);
     return sendJson(res, { id: '7d9f1a52-4f0e-4b43-9a5e-0d9d3c1b2a10', email: 'ada@example.com' });
   };
   return { mailed, behave };
@@ -116,6 +116,9 @@ test('a trusted client gets a mail after 30 mails of a neighbour, and the same 4
       for (const { status, headers } of answers)
         expect([status, headers['retry-after']]).toEqual([429, answers[0].headers['retry-after']]);
       expect(mailed.filter((email) => email === owner)).toHaveLength(1);
+      for (let round = 0; round < 2; round++)
+        expect(await statuses(3, () => ask(api, 'resend', owner, 1))).toEqual({ 429: 3 });
+      expect(mailed.filter((email) => email === owner)).toHaveLength(3); // mails beyond the limit are bounded
     },
     behindProxy,
   );

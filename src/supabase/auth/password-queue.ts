@@ -43,13 +43,13 @@ interface QueueOptions {
  * Creates the queue of calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
  * A call holds a place while it waits and while it runs.
  * @param callsAtOnce number n of calls that run at a time. There are 8n places, 2n of them for one client or network,
- *   and 8n reserved places, n of them for one client or network
+ *   and 8n reserved places, n/4 of them for one client or network, so that one cannot hold all calls that run
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const queue = new PQueue({ concurrency: callsAtOnce });
   const total = 8 * callsAtOnce;
   const places = createPlaces({ total, perKey: total / 4 });
-  const reservedPlaces = createPlaces({ total, perKey: callsAtOnce });
+  const reservedPlaces = createPlaces({ total, perKey: Math.ceil(callsAtOnce / 4) });
   /** Wait of the last call that started, without those that went first. */
   let lastWaitMs = 0;
 

@@ -74,7 +74,7 @@ export function createApp(context: Context): Express {
     .enable('case sensitive routing')
     .set('trust proxy', config.trustProxy)
     .set('query parser', parseQuery)
-    .set('etag', (body: Buffer) => weakETag(body));
+    .set('etag', weakETag);
 
   app.use(closeWhileDraining(context));
   app.use(recordClientAddress, sendServiceTime);

@@ -152,7 +152,7 @@ export function fieldsOf({ body, query, headers, readOnly = [] }: Endpoint): str
   return [...new Set(names), ...readOnly];
 }
 
-/** JSON that the database wrote. Joining its parts would take time. */
+/** JSON that the database wrote, in the parts in which it arrived. */
 export type Json = readonly Buffer[];
 
 /** Returns the JSON of an object with one member. */

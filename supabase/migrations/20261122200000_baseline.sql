@@ -2285,8 +2285,9 @@ begin
     private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
     from (
       select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
-        count(*) filter (where moment > private.cleared_at(player, sound_id)) as remembered
-      from unnest(counted) group by sound_id, day order by sound_id, last_moment
+        count(*) filter (where moment > cleared_at) as remembered
+      from unnest(counted) join private.clearings(player, array(select sound_id from unnest(counted))) using (sound_id)
+      group by sound_id, day order by sound_id, last_moment
     ) as plays_of_day;
   return counted;
 end
@@ -2294,10 +2295,8 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without a receipt, up to the daily limit. Returns those it counted.';
 
-create function private.status_of_play(play private.sent_play, player uuid, counted private.sent_play[]) returns text
+create function private.status_of_play(play private.sent_play, player uuid, counted_place integer) returns text
 language plpgsql stable set search_path = '' as $$
-declare
-  counted_place constant integer := (select place from unnest(counted) where key = play.key);
 begin
   return case
     when play.place = counted_place then 'counted'
@@ -2310,6 +2309,8 @@ begin
   end;
 end
 $$;
+comment on function private.status_of_play is
+  'Returns the status of a play. "counted_place" is the place of the play with its key that was counted, or null.';
 
 create function private.count_plays(plays jsonb, player uuid, with_api_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2326,8 +2327,9 @@ begin
     end;
   end loop;
   return to_json(array(
-    select json_build_object('id', key, 'status', private.status_of_play(play, player, counted))
-    from unnest(sent) as play order by place
+    select json_build_object('id', key, 'status', private.status_of_play(play, player, counted_play.place))
+    from unnest(sent) as play left join unnest(counted) as counted_play using (key)
+    order by play.place
   ));
 end
 $$;
@@ -2397,18 +2399,28 @@ comment on table private.history_clearings is
   'does not come back. private.upkeep deletes rows after 30 days, because older plays and positions are rejected.';
 comment on column private.history_clearings.sound_id is 'Sound that was removed. Null if all were.';
 
+create function private.clearings(player uuid, sounds uuid[]) returns table (sound_id uuid, cleared_at timestamptz)
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select sound, greatest(of_all.cleared_at, of_sound.cleared_at, '-infinity')
+    from (select distinct sound from unnest(sounds) as sound) as asked
+      left join private.history_clearings as of_all on of_all.user_id = player and of_all.sound_id is null
+      left join private.history_clearings as of_sound on of_sound.user_id = player and of_sound.sound_id = sound;
+end
+$$;
+comment on function private.clearings is
+  'Returns for each sound when a customer last cleared the history, or removed the sound from it. -infinity: not in 30 '
+  'days.';
+
 create function private.cleared_at(player uuid, sound uuid) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
-  return greatest(
-    (select cleared_at from private.history_clearings where user_id = player and sound_id is null),
-    (select cleared_at from private.history_clearings where user_id = player and sound_id = sound),
-    '-infinity'
-  );
+  return (select clearing.cleared_at from private.clearings(player, array[sound]) as clearing);
 end
 $$;
 comment on function private.cleared_at is
-  'Returns when a customer last cleared the history, or removed this sound from it. -infinity: not in 30 days.';
+  'Returns what private.clearings does for one sound. A call for each of many sounds takes longer.';
 
 create function private.remember_clearing(player uuid, sound uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -3502,17 +3514,6 @@ end
 $$;
 comment on function private.limit_positions is 'Deletes all positions of a user but the newest 200.';
 
-create function private.is_stored(report private.sent_position) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from public.progress as own
-    where user_id = auth.uid() and own.sound_id = report.sound_id
-      and updated_at = report.moment and position_sec is not distinct from report.position_sec
-  );
-end
-$$;
-
 create function private.save_progress(entries jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -3523,19 +3524,20 @@ begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
   perform private.store_positions(auth.uid(), array(
-    select report from unnest(sent) as report
-    where sound_id = any (active) and moment < 'infinity' and moment > now() - interval '30 days'
-      and moment > private.cleared_at(auth.uid(), sound_id)
+    select report from unnest(sent) as report join private.clearings(auth.uid(), active) using (sound_id)
+    where moment < 'infinity' and moment > now() - interval '30 days' and moment > cleared_at
   ));
   perform private.limit_positions(auth.uid());
   return to_json(array(
-    select json_build_object('sound_id', sound_id, 'status', case
+    select json_build_object('sound_id', report.sound_id, 'status', case
       when moment = 'infinity' then 'in_future'
-      when sound_id <> all (active) then 'not_found'
-      when private.is_stored(report) then 'saved'
+      when report.sound_id <> all (active) then 'not_found'
+      when own.updated_at = moment and own.position_sec is not distinct from report.position_sec then 'saved'
       else 'older'
     end)
-    from unnest(sent) as report order by place
+    from unnest(sent) as report
+      left join public.progress as own on own.user_id = auth.uid() and own.sound_id = report.sound_id
+    order by place
   ));
 end
 $$;

@@ -67,8 +67,9 @@ begin
     private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
     from (
       select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
-        count(*) filter (where moment > private.cleared_at(player, sound_id)) as remembered
-      from unnest(counted) group by sound_id, day order by sound_id, last_moment
+        count(*) filter (where moment > cleared_at) as remembered
+      from unnest(counted) join private.clearings(player, array(select sound_id from unnest(counted))) using (sound_id)
+      group by sound_id, day order by sound_id, last_moment
     ) as plays_of_day;
   return counted;
 end
@@ -76,10 +77,8 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without a receipt, up to the daily limit. Returns those it counted.';
 
-create function private.status_of_play(play private.sent_play, player uuid, counted private.sent_play[]) returns text
+create function private.status_of_play(play private.sent_play, player uuid, counted_place integer) returns text
 language plpgsql stable set search_path = '' as $$
-declare
-  counted_place constant integer := (select place from unnest(counted) where key = play.key);
 begin
   return case
     when play.place = counted_place then 'counted'
@@ -92,6 +91,8 @@ begin
   end;
 end
 $$;
+comment on function private.status_of_play is
+  'Returns the status of a play. "counted_place" is the place of the play with its key that was counted, or null.';
 
 create function private.count_plays(plays jsonb, player uuid, with_api_key boolean) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -108,8 +109,9 @@ begin
     end;
   end loop;
   return to_json(array(
-    select json_build_object('id', key, 'status', private.status_of_play(play, player, counted))
-    from unnest(sent) as play order by place
+    select json_build_object('id', key, 'status', private.status_of_play(play, player, counted_play.place))
+    from unnest(sent) as play left join unnest(counted) as counted_play using (key)
+    order by play.place
   ));
 end
 $$;

@@ -103,17 +103,6 @@ end
 $$;
 comment on function private.limit_positions is 'Deletes all positions of a user but the newest 200.';
 
-create function private.is_stored(report private.sent_position) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from public.progress as own
-    where user_id = auth.uid() and own.sound_id = report.sound_id
-      and updated_at = report.moment and position_sec is not distinct from report.position_sec
-  );
-end
-$$;
-
 create function private.save_progress(entries jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -124,19 +113,20 @@ begin
   perform private.lock_progress(sound_ids);
   active := array(select id from public.sounds where id = any (sound_ids) and is_active);
   perform private.store_positions(auth.uid(), array(
-    select report from unnest(sent) as report
-    where sound_id = any (active) and moment < 'infinity' and moment > now() - interval '30 days'
-      and moment > private.cleared_at(auth.uid(), sound_id)
+    select report from unnest(sent) as report join private.clearings(auth.uid(), active) using (sound_id)
+    where moment < 'infinity' and moment > now() - interval '30 days' and moment > cleared_at
   ));
   perform private.limit_positions(auth.uid());
   return to_json(array(
-    select json_build_object('sound_id', sound_id, 'status', case
+    select json_build_object('sound_id', report.sound_id, 'status', case
       when moment = 'infinity' then 'in_future'
-      when sound_id <> all (active) then 'not_found'
-      when private.is_stored(report) then 'saved'
+      when report.sound_id <> all (active) then 'not_found'
+      when own.updated_at = moment and own.position_sec is not distinct from report.position_sec then 'saved'
       else 'older'
     end)
-    from unnest(sent) as report order by place
+    from unnest(sent) as report
+      left join public.progress as own on own.user_id = auth.uid() and own.sound_id = report.sound_id
+    order by place
   ));
 end
 $$;

@@ -3665,10 +3665,11 @@ create function private.own_lists(list_id uuid) returns json[] language plpgsql 
 begin
   return array(
     with own as (
-      select * from public.lists where user_id = auth.uid() and (list_id is null or id = list_id)
+      select *, row_number() over (order by updated_at desc, id) as number
+      from public.lists where user_id = auth.uid() and (list_id is null or id = list_id)
     ),
     item as (
-      select own.id as in_list, place, sound_id, volume
+      select number, place, sound_id, volume
       from own cross join lateral rows from (
         jsonb_to_recordset(own.items) as (sound_id uuid, volume double precision)
       ) with ordinality as sent (sound_id, volume, place)
@@ -3679,17 +3680,17 @@ begin
       where stored.id in (select sound_id from item)
     ),
     listed as (
-      select in_list, json_agg(entry order by place) as items
+      select number, json_agg(entry order by place) as items
       from item join known on known.id = sound_id
         cross join lateral (select sound_id, volume, preview as sounds) as entry
-      group by in_list
+      group by number
     )
     select json_build_object(
       'id', id, 'name', name, 'is_mix', is_mix, 'items', coalesce(listed.items, '[]'),
       'version', version, 'updated_at', private.iso_time(updated_at)
     )
-    from own left join listed on in_list = id
-    order by updated_at desc, id
+    from own left join listed using (number)
+    order by number
   );
 end
 $$;

@@ -139,6 +139,22 @@ test('the queue counts as full while calls wait for three seconds', async () => 
   expect([...full, isFullFor('192.0.2.1')]).toEqual([false, true, false]);
 });
 
+test('the queue counts as full after a call was rejected because only calls that go first started', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { inPasswordQueue, isFullFor } = createPasswordQueue(1);
+  const { running, rejected, call } = callsOf(inPasswordQueue);
+  const calls = [call('10.0.0.1'), call('10.1.0.1'), call('10.2.0.1', { goesFirst: true })];
+  await vi.advanceTimersByTimeAsync(3_900);
+  running.shift()?.();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(rejected).toEqual([busy]);
+  calls.push(call('10.3.0.1'));
+  const isFull = isFullFor('192.0.2.1');
+  await drain(running, calls);
+  vi.useRealTimers();
+  expect(isFull).toBe(true);
+});
+
 test('a call whose client disconnects before it is enqueued never starts, and frees its place', async () => {
   const { running, rejected, call } = callsOf(createPasswordQueue(1).inPasswordQueue);
   const gone = AbortSignal.abort();

@@ -50,7 +50,7 @@ export function createPasswordQueue(callsAtOnce: number) {
   const total = 8 * callsAtOnce;
   const places = createPlaces({ total, perKey: total / 4 });
   const reservedPlaces = createPlaces({ total, perKey: Math.ceil(callsAtOnce / 4) });
-  /** Wait of the last call that started, without those that went first. */
+  /** Wait of the last call that started or was rejected after its wait, without those that went first. */
   let lastWaitMs = 0;
 
   return {
@@ -69,7 +69,13 @@ export function createPasswordQueue(callsAtOnce: number) {
       const enqueuedAt = performance.now();
       const leaving = new AbortController();
       const leave = () => leaving.abort(queueFull());
-      const timer = setTimeout(leave, longestWaitMs);
+      const recordWait = () => {
+        if (!freeReserved) lastWaitMs = performance.now() - enqueuedAt;
+      };
+      const timer = setTimeout(() => {
+        recordWait(); // otherwise a queue in which only calls that go first start would not count as full
+        leave();
+      }, longestWaitMs);
       gone?.addEventListener('abort', leave);
       const endWait = () => {
         clearTimeout(timer);
@@ -78,7 +84,7 @@ export function createPasswordQueue(callsAtOnce: number) {
       const inContext = AsyncLocalStorage.snapshot(); // p-queue would use the context of another call
       const start = () => {
         endWait();
-        if (!freeReserved) lastWaitMs = performance.now() - enqueuedAt;
+        recordWait();
         return inContext(() => withNewDeadlines(call));
       };
       try {

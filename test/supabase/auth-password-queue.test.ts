@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { requestContext } from '../../src/shared/request-context.ts';
-import { createPasswordQueue } from '../../src/supabase/auth/password-queue.ts';
+import { createPasswordQueue, priorities } from '../../src/supabase/auth/password-queue.ts';
 import { createPasswordChange } from '../../src/supabase/auth/passwords.ts';
 import { timeLeftMs } from '../../src/supabase/fetch.ts';
 import { times } from '../limits/bursts.ts';
@@ -9,7 +9,7 @@ import { times } from '../limits/bursts.ts';
 function callsOf(queue: ReturnType<typeof createPasswordQueue>['inPasswordQueue']) {
   const running: (() => void)[] = [];
   const rejected: unknown[] = [];
-  const call = (ip: string, options?: { goesFirst?: boolean; gone?: AbortSignal }) =>
+  const call = (ip: string, options?: Parameters<typeof queue>[2]) =>
     queue(ip, () => new Promise<void>((resolve) => running.push(resolve)), options).catch((error) =>
       rejected.push(error),
     );
@@ -61,7 +61,7 @@ test('the queue holds 8 × PASSWORD_CALLS_AT_ONCE calls, then only those that go
   const calls = Array.from({ length: 17 }, (_, n) => call(`10.${n}.0.1`));
   await calls[16];
   expect(rejected).toEqual([busy]);
-  calls.push(call('10.17.0.1', { goesFirst: true }));
+  calls.push(call('10.17.0.1', { priority: priorities.passwordChange }));
   await drain(running, calls);
   expect(rejected).toHaveLength(1);
 });
@@ -89,26 +89,26 @@ test.for<[string, (n: number) => string]>([
   const calls: Promise<unknown>[] = [times(60, (n) => call(of(n)))];
   await Promise.resolve();
   expect(rejected).toHaveLength(44);
-  for (let n = 0; n < 3; n++) calls.push(call(of(n), { goesFirst: true }));
+  for (let n = 0; n < 3; n++) calls.push(call(of(n), { priority: priorities.passwordChange }));
   await Promise.resolve();
   expect(rejected).toHaveLength(45);
-  calls.push(call('198.51.100.1', { goesFirst: true }));
+  calls.push(call('198.51.100.1', { priority: priorities.passwordChange }));
   await drain(running, calls);
   expect(rejected).toHaveLength(45);
 });
 
-test('calls that go first start before others, and those beyond their bound count like others', async () => {
+test('trusted clients start first, then password changes, and those beyond their bound count as others', async () => {
   const { inPasswordQueue: queue } = createPasswordQueue(1);
   const started: string[] = [];
-  const call = (name: string, goesFirst = false): Promise<unknown> =>
-    queue('192.0.2.1', () => Promise.resolve(started.push(name)), { goesFirst });
-  const calls = [call('runs'), call('waits'), call('owner', true)];
-  await Promise.allSettled([
-    ...calls,
-    call('beyond the bound', true),
-    queue('10.0.0.1', async () => started.push('x')),
-  ]);
-  expect(started).toEqual(['runs', 'owner', 'waits', 'x']);
+  const { passwordChange, trustedSignIn } = priorities;
+  const call = (name: string, priority: 0 | 1 | 2 = 0, ip = '192.0.2.1'): Promise<unknown> =>
+    queue(ip, () => Promise.resolve(started.push(name)), { priority });
+  const calls = [call('runs'), call('waits'), call('change', passwordChange), call('beyond', passwordChange)];
+  const networks = ['10.0.0.1', '10.1.0.1', '10.2.0.1', '10.3.0.1', '10.4.0.1', '10.5.0.1', '10.6.0.1'];
+  for (const ip of networks) calls.push(call(ip, passwordChange, ip));
+  calls.push(call('owner', trustedSignIn), call('last', 0, '10.0.0.1'));
+  await Promise.allSettled(calls);
+  expect(started).toEqual(['runs', 'owner', 'change', ...networks, 'waits', 'last']);
 });
 
 test('a rejected password change in a full queue keeps its error, so that the limit counts it', async () => {
@@ -143,7 +143,7 @@ test('the queue counts as full after a call was rejected because only calls that
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { inPasswordQueue, isFullFor } = createPasswordQueue(1);
   const { running, rejected, call } = callsOf(inPasswordQueue);
-  const calls = [call('10.0.0.1'), call('10.1.0.1'), call('10.2.0.1', { goesFirst: true })];
+  const calls = [call('10.0.0.1'), call('10.1.0.1'), call('10.2.0.1', { priority: priorities.passwordChange })];
   await vi.advanceTimersByTimeAsync(3_900);
   running.shift()?.();
   await vi.advanceTimersByTimeAsync(100);

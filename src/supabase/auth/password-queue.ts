@@ -32,9 +32,15 @@ function createPlaces(count: { total: number; perKey: number }) {
   };
 }
 
+/**
+ * Priorities of calls that start before others and have reserved places, so that other clients cannot lock out their
+ * account. Trusted clients are first, because anyone with accounts can send many password changes.
+ */
+export const priorities = { passwordChange: 1, trustedSignIn: 2 } as const;
+
 interface QueueOptions {
-  /** Puts the call first and gives it a reserved place, so that other clients cannot lock out its account. */
-  goesFirst?: boolean;
+  /** One of `priorities`. Default: 0, without a reserved place. */
+  priority?: 0 | (typeof priorities)[keyof typeof priorities];
   /** Cancels the call unless it has started. */
   gone?: AbortSignal;
 }
@@ -43,13 +49,15 @@ interface QueueOptions {
  * Creates the queue of calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
  * A call holds a place while it waits and while it runs.
  * @param callsAtOnce number n of calls that run at a time. There are 8n places, 2n of them for one client or network,
- *   and 8n reserved places, n/4 of them for one client or network, so that one cannot hold all calls that run
+ *   and for each priority 8n reserved ones, n/4 of them for one client or network, which cannot hold all calls that run
  */
 export function createPasswordQueue(callsAtOnce: number) {
+  const { passwordChange, trustedSignIn } = priorities;
   const queue = new PQueue({ concurrency: callsAtOnce });
   const total = 8 * callsAtOnce;
   const places = createPlaces({ total, perKey: total / 4 });
-  const reservedPlaces = createPlaces({ total, perKey: Math.ceil(callsAtOnce / 4) });
+  const createReserved = () => createPlaces({ total, perKey: Math.ceil(callsAtOnce / 4) });
+  const reservedPlaces = { 0: undefined, [passwordChange]: createReserved(), [trustedSignIn]: createReserved() };
   /** Wait of the last call that started or was rejected after its wait, without those that went first. */
   let lastWaitMs = 0;
 
@@ -59,10 +67,10 @@ export function createPasswordQueue(callsAtOnce: number) {
 
     /** Makes a call when fewer than n run, with a new deadline. @throws queueFull at once, or after a wait of 4 s */
     async inPasswordQueue<T>(ip: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
-      const { goesFirst = false, gone } = options;
+      const { priority = 0, gone } = options;
       if (gone?.aborted) throw queueFull(); // first, so that it takes no place
       const keys = keysOf(ip);
-      const freeReserved = goesFirst ? reservedPlaces.take(keys) : undefined;
+      const freeReserved = reservedPlaces[priority]?.take(keys);
       const free = freeReserved ?? places.take(keys);
       if (free === undefined) throw queueFull();
 
@@ -88,7 +96,7 @@ export function createPasswordQueue(callsAtOnce: number) {
         return inContext(() => withNewDeadlines(call));
       };
       try {
-        return await queue.add(start, { signal: leaving.signal, priority: freeReserved ? 1 : 0 });
+        return await queue.add(start, { signal: leaving.signal, priority: freeReserved ? priority : 0 });
       } finally {
         endWait();
         free();

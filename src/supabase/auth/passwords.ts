@@ -1,11 +1,11 @@
 import { type AuthCall, expectAnswer, type Faults, invalidRequest, JsonObject } from './call.ts';
-import type { InPasswordQueue } from './password-queue.ts';
+import { type InPasswordQueue, priorities } from './password-queue.ts';
 
 /** Creates the call that sets a password with the token of a session. */
 export function createPasswordChange(call: AuthCall, inPasswordQueue: InPasswordQueue) {
   return async (token: string, body: object, ip: string): Promise<void> => {
     const put = async () => expectAnswer(JsonObject, await call('user', { ip, method: 'PUT', body, bearer: token }));
-    await inPasswordQueue(ip, put, { goesFirst: true });
+    await inPasswordQueue(ip, put, { priority: priorities.passwordChange });
   };
 }
 

@@ -5,7 +5,7 @@ import { minimumDelay } from '../../shared/minimum-delay.ts';
 import type { Auth } from './auth.ts';
 import { type AuthCall, AuthError, expectAnswer, mapAuthError } from './call.ts';
 import { shareInFlight } from './in-flight.ts';
-import type { InPasswordQueue } from './password-queue.ts';
+import { type InPasswordQueue, priorities } from './password-queue.ts';
 
 /**
  * Codes of Auth that get the same 401. A separate error for unconfirmed addresses would reveal accounts, because anyone
@@ -32,7 +32,8 @@ function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['s
         throw error;
       });
     };
-    const tokens = await inPasswordQueue(ip, ask, { goesFirst: isBeyondLimit, ...options })
+    const priority = isBeyondLimit ? priorities.trustedSignIn : 0;
+    const tokens = await inPasswordQueue(ip, ask, { priority, ...options })
       .catch(async (thrown: unknown) => {
         await (due ?? minimumDelay());
         throw thrown;

@@ -97,7 +97,7 @@ test.for<[string, (n: number) => string]>([
   expect(rejected).toHaveLength(45);
 });
 
-test('trusted clients start first, then password changes, and those beyond their bound count as others', async () => {
+test('trusted clients start first, then password changes, each within its bound', async () => {
   const { inPasswordQueue: queue } = createPasswordQueue(1);
   const started: string[] = [];
   const { passwordChange, trustedSignIn } = priorities;
@@ -139,7 +139,7 @@ test('the queue counts as full while calls wait for three seconds', async () => 
   expect([...full, isFullFor('192.0.2.1')]).toEqual([false, true, false]);
 });
 
-test('the queue counts as full after a call was rejected because only calls that go first started', async () => {
+test('the queue counts as full while only calls that go first start', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { inPasswordQueue, isFullFor } = createPasswordQueue(1);
   const { running, rejected, call } = callsOf(inPasswordQueue);

@@ -85,7 +85,9 @@ function statementOf(called: SqlFunction, names: string[], areTexts: boolean): s
   const columns = args.map(({ name, type }) => `${name} ${areTexts && /^jsonb?$/.test(type) ? 'text' : type}`);
   const given = args.length > 0 ? ` from json_to_record($1::text::json) as given (${columns})` : '';
   const call = `public.${quoted(called.name)}(${args.map(({ name, type }) => `${name} => given.${name}::${type}`)})`;
+  // Leave JSON as it is, because to_json would copy a megabyte of it again.
+  const value = /^jsonb?$/.test(called.return_type) ? 'called.value' : 'to_json(called.value)';
   // Read $1 also without arguments, because the driver sends it.
-  return `select coalesce(to_json(called.value), 'null')::text as body
+  return `select coalesce(${value}, 'null')::text as body
     from (select ${call} as value, $1::text as sent${given}) as called`;
 }

@@ -55,7 +55,7 @@ test('200 lists cost at most eight times 100 favorites, and saving one 1.5 times
   }
   const [saved] = await sql`select version from public.lists where id = ${list?.['id']}`;
   expect(saved?.['version']).toBe(Number(list?.['version']) + rounds);
-  // 5 to 6 times, measured on a quiet machine. Other tests run at the same time.
+  // 4 to 5 times, and up to 7 while other programs use all cores.
   expect(median(times.lists)).toBeLessThan(8 * median(times.favorites));
   expect(median(times.save)).toBeLessThan(1.5 * median(times.progress));
 });

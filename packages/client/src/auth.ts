@@ -15,7 +15,7 @@ const lastLimitMs = 5_000;
 export interface Auth extends ReturnType<typeof createAuth> {}
 
 export function createAuth(options: AccountOptions) {
-  const { session, sendLast } = options;
+  const { session, data } = options;
   const passingSession = () => createSession({ ...options, store: memoryStore() });
   const accounts: Accounts = { ...options, passingSession, recovery: null };
   const signIns = async () => (await loaded(import('./sign-in.ts'))).createSignIn(accounts);
@@ -91,7 +91,7 @@ export function createAuth(options: AccountOptions) {
       await passing.begin(ended);
       const controller = new AbortController();
       const timer = setTimeout(() => controller.abort(), lastLimitMs);
-      await sendLast(passing, controller);
+      await data.sendLast(passing, controller);
       clearTimeout(timer);
       await passing
         .api()

@@ -112,7 +112,7 @@ export function createSounds(options: Options) {
     historyCopy: createCopy<HistoryEntry>(copies, 'history', isSignedIn),
     progressCopy: createCopy<ProgressEntry>(copies, 'progress', isSignedIn),
   };
-  const data = createUserData(parts, copies, guests);
+  const data = createUserData(parts, copies);
 
   /** Sends unsent changes. Those that cannot be sent now stay in the store. */
   function send() {
@@ -123,7 +123,7 @@ export function createSounds(options: Options) {
   send();
 
   return {
-    auth: createAuth({ url, waiting, session, forget: data.forget, sendLast: data.sendLast }) as Auth,
+    auth: createAuth({ url, waiting, session, guests, data }) as Auth,
     session: { subscribe, user: () => currentUser(session) } as CurrentUser,
     devices: createDevices(api) as Devices,
     sounds: createCatalogue(api, withCovers) as Catalogue,

@@ -46,10 +46,11 @@ export async function setPassword(
 
 /** Implements `auth.deleteAccount`. */
 export async function deleteAccount(
-  { session, forget }: Accounts,
+  accounts: Accounts,
   apple: AppleCode = {},
   options?: CallOptions,
 ): Promise<{ appleRevoked: boolean }> {
+  const { session } = accounts;
   const user = (await session.load())?.user;
   const appleRevoked = !!apple.appleAuthorizationCode && (await revokeApple(session, user?.id, apple, options));
   const { api, mayBeDone } = repeating(session, user?.id);
@@ -61,6 +62,12 @@ export async function deleteAccount(
     if (!(mayBeDone() && isOver && (error as SoundsError).code === 'unauthorized')) throw error;
   }
   await session.end('deleted');
-  if (user) await forget(user.id);
+  if (user) await removeUnsent(accounts, user.id);
   return { appleRevoked };
+}
+
+/** Removes the unsent changes of a user, and the guests that wait for the user with theirs. */
+async function removeUnsent({ data, guests }: Accounts, userId: string): Promise<void> {
+  const ids = [userId, ...Object.keys(await guests.read(userId))];
+  for (const { forget } of [...data.unsent, guests]) for (const id of ids) await forget(id);
 }

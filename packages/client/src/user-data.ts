@@ -8,14 +8,12 @@ import { createPlays, type Plays } from './plays.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { DeviceSession } from './session.ts';
 import type { Store } from './store.ts';
-import type { Session } from './stored-session.ts';
 
 /**
  * Creates what the client keeps on the device: outboxes, and copies of favorites, history and positions.
  * @param copies store for copies
- * @param guests guests that wait for their adoption by a user
  */
-export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guests: Entries<Session>) {
+export function createUserData(shared: Omit<Parts, 'find'>, copies: Store) {
   const parts: Parts = { ...shared, find: (id) => offline.get(id) };
   const { favoritesCopy, historyCopy, progressCopy } = parts;
   const { outbox: favoriteChanges, ...favorites } = createFavorites(parts);
@@ -42,6 +40,9 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guest
       offline: offline as Offline,
     },
 
+    /** Unsent changes of each user, also of lists. */
+    unsent: [...outboxes, listEdits] as Pick<Entries<unknown>, 'forget'>[],
+
     /** Reads the copies of favorites, history and positions anew. */
     refresh,
 
@@ -57,11 +58,6 @@ export function createUserData(shared: Omit<Parts, 'find'>, copies: Store, guest
     /** Removes the copies of a user, also that of lists. */
     forgetCopies({ id }: { id: string }) {
       for (const { forget } of [favoritesCopy, historyCopy, progressCopy, listsCopy]) void forget(id);
-    },
-
-    /** Removes the unsent changes of a user, and the guests that wait for it. */
-    async forget(userId: string) {
-      for (const { forget } of [...outboxes, listEdits, guests]) await forget(userId);
     },
   };
 }

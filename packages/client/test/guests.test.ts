@@ -5,7 +5,7 @@ import { newEmail, password, type Sql } from '../../../test/support/test.ts';
 import { createEntries } from '../src/entries.ts';
 import { createLists } from '../src/lists.ts';
 import type { Session } from '../src/stored-session.ts';
-import { test as base, type Device, errorAnswer, faultsOf, nameOf, startDevice } from './device.ts';
+import { test as base, type Device, errorAnswer, faultsOf, nameOf, startDevice, withoutRepeats } from './device.ts';
 
 const adoption = 'POST /me/guest';
 
@@ -152,6 +152,21 @@ test('a guest whose session is over costs no refresh of the user, and holds up n
   await expect.poll(() => typesOf(guest)).toEqual(['adopted']);
   expect(sent.filter((name) => name === adoption)).toHaveLength(2);
   expect(sent.filter((name) => name === 'POST /auth/refresh')).toHaveLength(1); // of the guest
+});
+
+test('deleteAccount removes guests who wait for the user, and what they have not sent', async ({ guest }) => {
+  const { api, again, network, keys } = guest;
+  network.before = (request) => {
+    if (nameOf(request) === adoption) return errorAnswer(404, 'not_found');
+    return request.path.endsWith('/favorites') ? 'cut' : undefined;
+  };
+  await again(withoutRepeats).favorites.add(crypto.randomUUID());
+  await api.auth.signUp(newAccount());
+  await expect.poll(() => typesOf(guest)).toContain('notAdopted');
+  const kept = () => [...keys('sounds.favorites.'), ...keys('sounds.guests.')];
+  expect(kept()).toHaveLength(2);
+  await api.auth.deleteAccount();
+  expect(kept()).toEqual([]);
 });
 
 test('a change that comes while those of a guest are moved is kept', async ({ guest }) => {

@@ -1,10 +1,11 @@
+import { createApi } from './api.ts';
 import { answer, type CallOptions, signalOf } from './call.ts';
 import { createEntries, type Entries } from './entries.ts';
 import type { SoundsError } from './error.ts';
 import { exclusively } from './lock.ts';
 import { canSendOthers } from './refusal.ts';
-import type { Waiting } from './send.ts';
-import { type DeviceSession, tokenlessClient, withNewTokens } from './session.ts';
+import { send, type Waiting } from './send.ts';
+import { type DeviceSession, tokenlessClient, withNewTokens, withToken } from './session.ts';
 import type { Store } from './store.ts';
 import { type Session, type SessionEvent, toSession, type User, userOf } from './stored-session.ts';
 
@@ -85,20 +86,44 @@ async function adopt(parts: Adopting, owner: string, guest: Session): Promise<vo
 }
 
 /**
- * Calls the adoption. Succeeds also if it was done before and its response was lost, or if the guest's session is over:
- * what the guest has sent is lost then, because nobody can sign in as the guest.
+ * Sends the favorites that the guest has removed, then calls the adoption. Succeeds also if it was done before and its
+ * response was lost, or if the guest's session is over: what the guest has sent is lost then, because nobody can sign
+ * in as the guest.
  */
 async function callAdoption(parts: Adopting, owner: string, guest: Session): Promise<void> {
-  const post = ({ access_token }: Session) =>
-    parts.session.api({ userId: owner }).POST('/me/guest', { body: { access_token } });
+  const post = async (tokens: Session) => {
+    await sendRemovals(parts, tokens);
+    const { access_token } = tokens;
+    await parts.session.api({ userId: owner }).POST('/me/guest', { body: { access_token } });
+  };
   try {
     await post(guest);
   } catch (error) {
     const { reason } = error as SoundsError;
     if (reason === 'no_such_guest') return;
-    if (reason !== 'guest_token_invalid') throw error;
+    if (reason !== 'token_invalid' && reason !== 'guest_token_invalid') throw error;
     const fresh = await refreshed(parts, owner, guest);
     if (fresh) await post(fresh);
+  }
+}
+
+/**
+ * Sends the unsent removals of a guest's favorites as the guest, because as the user they would also remove what the user
+ * had before.
+ */
+async function sendRemovals({ url, waiting, store }: Adopting, guest: Session): Promise<void> {
+  const api = createApi(url, (request, isAnswer) =>
+    send(withToken(request, guest), { ...waiting, repeatable: true, isAnswer }),
+  );
+  const unsent = createEntries<boolean>(store, 'favorites');
+  for (const [soundId, isFavorite] of Object.entries(await unsent.read(guest.user.id))) {
+    if (isFavorite) continue;
+    await api.DELETE('/favorites/{soundId}', { params: { path: { soundId } } }).catch((error: SoundsError) => {
+      if (error.reason !== 'no_such_sound') throw error;
+    });
+    await unsent.update(guest.user.id, (changes) => {
+      delete changes[soundId];
+    });
   }
 }
 
@@ -114,15 +139,17 @@ async function refreshed({ url, waiting, guests }: Adopting, owner: string, gues
 
 /**
  * Moves unsent changes of a guest to the user. If both have changed the same thing, keeps the newer change where changes
- * have a time (positions and lists), and the user's own otherwise (favorites).
+ * have a time (positions and lists), and the user's own otherwise (favorites). Drops removals of favorites that could
+ * not be sent as the guest.
  */
 const moveUnsent = (outbox: Entries<{ updated_at?: string }>, guest: string, owner: string): Promise<void> =>
   outbox.update(guest, (unsent) =>
     outbox.update(owner, (own) => {
       for (const [key, change] of Object.entries(unsent)) {
+        delete unsent[key];
+        if (!change) continue; // a removal of a favorite
         const present = own[key];
         if (present === undefined || (change.updated_at ?? '') > (present.updated_at ?? '')) own[key] = change;
-        delete unsent[key];
       }
     }),
   );

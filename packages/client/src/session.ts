@@ -26,7 +26,8 @@ const reasonsNoTokenMends = ['recent_sign_in_required', 'key_scope', 'code_inval
 const isInvalidToken = (error: unknown) =>
   error instanceof SoundsError && error.code === 'unauthorized' && !reasonsNoTokenMends.includes(error.reason ?? '');
 
-function withToken(request: Request, { access_token }: Session): Request {
+/** Returns a copy of a request that has the token of a session. */
+export function withToken(request: Request, { access_token }: Session): Request {
   const copy = request.clone();
   copy.headers.set('Authorization', `Bearer ${access_token}`);
   return copy;

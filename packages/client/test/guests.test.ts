@@ -5,7 +5,16 @@ import { newEmail, password, type Sql } from '../../../test/support/test.ts';
 import { createEntries } from '../src/entries.ts';
 import { createLists } from '../src/lists.ts';
 import type { Session } from '../src/stored-session.ts';
-import { test as base, type Device, errorAnswer, faultsOf, nameOf, startDevice, withoutRepeats } from './device.ts';
+import {
+  test as base,
+  type Device,
+  errorAnswer,
+  faultsOf,
+  nameOf,
+  pass,
+  startDevice,
+  withoutRepeats,
+} from './device.ts';
 
 const adoption = 'POST /me/guest';
 
@@ -154,6 +163,32 @@ test('a guest whose session is over costs no refresh of the user, and holds up n
   expect(sent.filter((name) => name === 'POST /auth/refresh')).toHaveLength(1); // of the guest
 });
 
+test('what a guest has not sent takes nothing from the account', async ({ guest, device, sql }) => {
+  const { api, again, network, keys } = guest;
+  const owner = device.account.user.id;
+  const [common = '', ofGuest = ''] = await addSounds(sql, [{}, {}]);
+  await device.api.favorites.add(common);
+  await device.api.favorites.flush();
+  for (const id of [common, ofGuest]) await api.favorites.add(id);
+  await api.favorites.flush();
+
+  network.before = ({ method }) => (method === 'DELETE' ? 'cut' : undefined);
+  const offline = again(withoutRepeats);
+  for (const id of [common, ofGuest, 'no UUID']) await offline.favorites.remove(id);
+  await expect(offline.favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
+
+  network.before = ({ method }) => (method === 'DELETE' ? errorAnswer(400, 'invalid_request') : undefined);
+  await api.auth.signIn(device.account);
+  await expect.poll(() => typesOf(guest)).toContain('notAdopted');
+  expect(keys('sounds.favorites.')).toHaveLength(1);
+  network.before = pass;
+  again();
+  await expect.poll(() => typesOf(guest)).toContain('adopted');
+  await api.favorites.flush();
+  expect(keys('sounds.favorites.')).toEqual([]);
+  expect(await sql`select sound_id from public.favorites where user_id = ${owner}`).toEqual([{ sound_id: common }]);
+});
+
 test('deleteAccount removes guests who wait for the user, and what they have not sent', async ({ guest }) => {
   const { api, again, network, keys } = guest;
   network.before = (request) => {
@@ -169,24 +204,30 @@ test('deleteAccount removes guests who wait for the user, and what they have not
   expect(kept()).toEqual([]);
 });
 
-test('a change that comes while those of a guest are moved is kept', async ({ guest }) => {
+test('changes during the adoption are kept, but remove nothing of the account', async ({ guest }) => {
   const { api, network, store, keys } = guest;
-  network.before = ({ path }) => (/favorites/.test(path) ? 'cut' : undefined);
-  await api.favorites.add(crypto.randomUUID());
-  const [outbox = ''] = keys('sounds.favorites.');
-  const late = crypto.randomUUID();
+  const [sent, removed, late] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   const changes = createEntries<boolean>(store, 'favorites');
   const guestId = (await api.auth.user())?.id ?? '';
+  const change = (id: string, isFavorite: boolean) =>
+    changes.update(guestId, (entries) => {
+      entries[id] = isFavorite;
+    });
+  network.before = ({ path }) => (/favorites/.test(path) ? 'cut' : undefined);
+  await api.favorites.add(sent);
+  const [outbox = ''] = keys('sounds.favorites.');
+  network.after = async (request) => {
+    if (nameOf(request) === adoption) await change(removed, false);
+    return undefined;
+  };
   let adding: Promise<void> | undefined;
   store.before = (method, key) => {
     // Begins when the client writes those of the user.
-    if (method === 'setItem' && /favorites/.test(key) && key !== outbox)
-      adding ??= changes.update(guestId, (entries) => {
-        entries[late] = true;
-      });
+    if (method === 'setItem' && /favorites/.test(key) && key !== outbox) adding ??= change(late, true);
   };
-  await api.auth.signUp(newAccount());
+  const { user } = await api.auth.signUp(newAccount());
   await expect.poll(() => keys('sounds.guests')).toEqual([]);
   await adding;
+  expect(await changes.read(user.id)).toEqual({ [sent]: true });
   expect(await changes.read(guestId)).toEqual({ [late]: true });
 });

@@ -79,6 +79,7 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
 async function adopt(parts: Adopting, owner: string, guest: Session): Promise<void> {
   const { store, guests } = parts;
   await callAdoption(parts, owner, guest);
+  await createEntries<{ version: number }>(store, 'lists').update(guest.user.id, asNew);
   for (const name of outboxes) await moveUnsent(createEntries(store, name), guest.user.id, owner);
   await guests.update(owner, (waiting) => {
     delete waiting[guest.user.id];
@@ -135,6 +136,14 @@ async function refreshed({ url, waiting, guests }: Adopting, owner: string, gues
       waiting[guest.user.id] = fresh;
     });
   return fresh;
+}
+
+/**
+ * Makes edits of lists count as new lists, because a list for which the user had no room was not moved. The service
+ * answers `too_many` then, so that the edit stays, and not `deleted`. Edits of lists that were moved are merged.
+ */
+function asNew(edits: Record<string, { version: number }>) {
+  for (const edit of Object.values(edits)) edit.version = 0;
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   startDevice,
   withoutRepeats,
 } from './device.ts';
+import { newList, textsOf } from './list-device.ts';
 
 const adoption = 'POST /me/guest';
 
@@ -163,17 +164,29 @@ test('a guest whose session is over costs no refresh of the user, and holds up n
   expect(sent.filter((name) => name === 'POST /auth/refresh')).toHaveLength(1); // of the guest
 });
 
-test('what a guest has not sent takes nothing from the account', async ({ guest, device, sql }) => {
-  const { api, again, network, keys } = guest;
+test('what a guest has not sent takes nothing from the account, and waits for room', async ({ guest, device, sql }) => {
+  const { api, again, network, keys, store } = guest;
   const owner = device.account.user.id;
   const [common = '', ofGuest = ''] = await addSounds(sql, [{}, {}]);
   await device.api.favorites.add(common);
   await device.api.favorites.flush();
+  await sql`
+    insert into public.lists (user_id, id, name, is_mix, items)
+    select ${owner}, gen_random_uuid(), 'List ' || n, false, '[]' from generate_series(1, 199) as n`;
+  const lists = createLists({ api, store });
+  const saved = ['First', 'Second'].map((name) => newList({ name }));
+  for (const list of saved) {
+    await lists.save(list);
+    await lists.flush();
+  }
   for (const id of [common, ofGuest]) await api.favorites.add(id);
   await api.favorites.flush();
 
-  network.before = ({ method }) => (method === 'DELETE' ? 'cut' : undefined);
+  network.before = ({ method }) => (/DELETE|PUT/.test(method) ? 'cut' : undefined);
   const offline = again(withoutRepeats);
+  const offlineLists = createLists({ api: offline, store });
+  for (const list of saved) await offlineLists.save({ ...list, version: 1, name: `${list.name} later` });
+  await expect(offlineLists.flush()).rejects.toMatchObject({ code: 'no_answer' });
   for (const id of [common, ofGuest, 'no UUID']) await offline.favorites.remove(id);
   await expect(offline.favorites.flush()).rejects.toMatchObject({ code: 'no_answer' });
 
@@ -187,6 +200,10 @@ test('what a guest has not sent takes nothing from the account', async ({ guest,
   await api.favorites.flush();
   expect(keys('sounds.favorites.')).toEqual([]);
   expect(await sql`select sound_id from public.favorites where user_id = ${owner}`).toEqual([{ sound_id: common }]);
+  // The adoption has moved the newest list of the guest.
+  await expect(lists.flush()).rejects.toMatchObject({ reason: 'too_many' });
+  const later = (await textsOf(lists)).filter((text) => /later/.test(text));
+  expect(later.sort()).toEqual(['First later 0: ', 'Second later 2: ']);
 });
 
 test('deleteAccount removes guests who wait for the user, and what they have not sent', async ({ guest }) => {

@@ -39,7 +39,7 @@ export function createEntries<Entry>(store: Store, name: string) {
      * Runs `send` when no other tab or part of the program is sending.
      * @param limitMs time limit of the call, half of which it waits for other tabs
      */
-    sending: (userId: string, limitMs: number, send: () => Promise<void>, signal?: AbortSignal) =>
+    sending: <T>(userId: string, limitMs: number, send: () => Promise<T>, signal?: AbortSignal) =>
       unlessAborted(exclusively(`${keyOf(userId)}.sending`, send, limitMs / 2), signal),
 
     replace,

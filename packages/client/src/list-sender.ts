@@ -30,29 +30,29 @@ export function createListSender(
    * removal of any, a change of the user, or a restart.
    */
   const exceeding = new Set<string>();
-  /** First error of the last sending for which an edit stays for another reason. */
-  let kept: SoundsError | undefined;
-  const keep = (error: SoundsError) => {
-    kept ??= error;
-  };
-  const { flush, refuse } = createFlush(async (options?: CallOptions) => {
-    await send(options);
-    if (kept) throw kept;
-    if (exceeding.size > 0) throw tooMany();
-  });
-  const deliver = createListDelivery(api, copy, unsent, { refuse, keep, exceeding });
+  const { flush, refuse } = createFlush(send);
 
+  /** Sends all edits of the user. @throws SoundsError at the end if one stays on the device */
   async function send(options?: CallOptions): Promise<void> {
     const user = (await api.auth.user())?.id;
-    if (user !== undefined) await exclusively(user, () => sendAll(user, options), options);
+    if (user === undefined) return;
+    const kept = await exclusively(user, () => sendAll(user, options), options);
+    if (kept) throw kept;
   }
 
-  const exclusively = (user: string, task: () => Promise<void>, options?: CallOptions) =>
+  const exclusively = <T>(user: string, task: () => Promise<T>, options?: CallOptions) =>
     unsent.sending(user, sendingLimitMs, task, options?.signal);
 
-  /** Sends all edits of a user that do not exceed a maximum. Call it in `exclusively`. */
-  async function sendAll(user: string, options?: CallOptions) {
-    kept = undefined;
+  /**
+   * Sends all edits of a user that do not exceed a maximum. Call it in `exclusively`.
+   * @returns the error of an edit that stays on the device, if there is one
+   */
+  async function sendAll(user: string, options?: CallOptions): Promise<SoundsError | undefined> {
+    let kept: SoundsError | undefined;
+    const keep = (error: SoundsError) => {
+      kept ??= error;
+    };
+    const deliver = createListDelivery(api, copy, unsent, { refuse, keep, exceeding });
     const waiting = await unsent.read(user);
     if (Object.values(waiting).some(({ mine }) => mine === null)) exceeding.clear(); // there may be room after a removal
     let ids = Object.keys(waiting).filter((id) => !exceeding.has(id));
@@ -62,6 +62,8 @@ export function createListSender(
       changed();
     }
     if (ids.length > 0) keep(outrun());
+    if (Object.keys(waiting).some((id) => exceeding.has(id))) keep(tooMany());
+    return kept;
   }
 
   /** Replaces the copy by the lists of the service. Call it in `exclusively`, when all edits have been sent. */

@@ -171,9 +171,11 @@ test('unsent edits wait for their user, and deleteAccount removes them', async (
   const lists = createLists({ api, store: device.store, offlineStore });
   await lists.save(newList());
   await lists.flush();
-  cutLists(device);
+  device.network.before = (request) => (nameOf(request) === 'PUT /lists' ? errorAnswer(404, 'not_found') : undefined);
   await change(lists, () => ({ name: 'Offline' }));
+  await expect(lists.flush()).rejects.toMatchObject({ status: 404 });
   await api.auth.signOut();
+  await lists.flush(); // tells nothing of a former user
   await expect(lists.all()).rejects.toMatchObject({ reason: 'session_ended' });
   await expect.poll(() => device.keys('sounds.copy.')).toEqual([]);
   device.network.before = pass;

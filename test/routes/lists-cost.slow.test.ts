@@ -4,9 +4,19 @@ import { expect } from 'vitest';
 import { addSounds } from '../support/catalogue.ts';
 import { newUser, test } from '../support/test.ts';
 
-const rounds = 25;
+const rounds = 18;
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+
+/**
+ * Returns the time of one kind of request as a multiple of that of another. Compares only the third of the rounds that
+ * took the least time together, because other programs use the machine in some rounds, and not for both kinds alike.
+ */
+function timesAs(measured: number[], compared: number[]): number {
+  const both = measured.map((time, round): [number, number] => [time, compared[round] ?? Number.NaN]);
+  const quiet = both.toSorted((a, b) => sum(a) - sum(b)).slice(0, rounds / 3);
+  return sum(quiet.map(([time]) => time)) / sum(quiet.map(([, time]) => time));
+}
 
 test('200 lists cost at most eight times 100 favorites, and saving one 1.5 times 100 positions', async ({
   gateway,
@@ -46,16 +56,26 @@ test('200 lists cost at most eight times 100 favorites, and saving one 1.5 times
     const version = Number(list?.['version']) + round;
     return [{ id: list?.['id'], name: `Night, ${round}`, is_mix: true, items: items(round), version }];
   };
-  const times = { lists: [] as number[], favorites: [] as number[], save: [] as number[], progress: [] as number[] };
+  async function timeOfEightFavorites(): Promise<number> {
+    let time = 0;
+    for (let request = 0; request < 8; request += 1) time += await timeOf('GET', '/favorites');
+    return time;
+  }
+  const times = {
+    lists: [] as number[],
+    eightFavorites: [] as number[],
+    save: [] as number[],
+    progress: [] as number[],
+  };
   for (let round = 0; round < rounds; round += 1) {
     times.lists.push(await timeOf('GET', '/lists'));
-    times.favorites.push(await timeOf('GET', '/favorites'));
+    times.eightFavorites.push(await timeOfEightFavorites());
     times.save.push(await timeOf('PUT', '/lists', { lists: edit(round) }));
     times.progress.push(await timeOf('PUT', '/progress', { entries: entries(round) }));
   }
   const [saved] = await sql`select version from public.lists where id = ${list?.['id']}`;
   expect(saved?.['version']).toBe(Number(list?.['version']) + rounds);
-  // 4 to 5 times, and up to 7 while other programs use all cores.
-  expect(median(times.lists)).toBeLessThan(8 * median(times.favorites));
-  expect(median(times.save)).toBeLessThan(1.5 * median(times.progress));
+  // 0.5 to 0.7, and up to 0.9 while other programs use all cores.
+  expect(timesAs(times.lists, times.eightFavorites)).toBeLessThan(1);
+  expect(timesAs(times.save, times.progress)).toBeLessThan(1.5);
 });

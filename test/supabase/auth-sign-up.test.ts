@@ -29,6 +29,19 @@ async function signUpWith(signUp: Answer, signIn: Answer | 'session' = 'session'
   return { status, asked };
 }
 
+test('POST /auth/guest returns 400 while Auth does not respond and the operator has switched guests off', async () => {
+  await withSupabase(
+    ({ url }, res) => {
+      if (url?.startsWith('/auth/v1/')) return void res.destroy();
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ settings: {}, guests: false }));
+    },
+    async (api) => {
+      const { headers } = await api.post('/auth/guest').expect(400);
+      expect(headers['x-error-reason']).toBe('guests_disabled');
+    },
+  );
+});
+
 test('a sign-up that is slower than an equal one at another gateway signs in instead', async () => {
   const asked = ['/auth/v1/signup', '/auth/v1/token?grant_type=password'];
   expect(await signUpWith(lost)).toEqual({ status: 200, asked });

@@ -35,7 +35,7 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-const tooManyRequests = (cause: AuthError) =>
+const limitOfAuth = (cause: AuthError) =>
   new ApiError('rate_limited', 'Too many attempts. Wait a minute and try again.', {
     cause,
     reason: 'limit_attempts', // never limit_mails, because clients must not learn of the mails of an account
@@ -46,7 +46,8 @@ const tooManyRequests = (cause: AuthError) =>
 /**
  * Calls Auth.
  * @returns a function that resolves to the body of a successful response. It throws AuthError if Auth rejects the
- *   request, and ApiError for other failures: rate_limited, or server_error for a 5xx and for no response
+ *   request, and ApiError for other failures: rate_limited, or server_error for no response or one that Auth does not
+ *   document
  */
 export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
   return async (path: string, { ip, method = 'POST', body = {}, signal, ...as }: CallOptions) => {
@@ -64,14 +65,17 @@ export function createAuthCall({ supabase, secrets }: Config, fetch: Fetch) {
       },
       ...(method !== 'GET' && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
+    }).catch((noResponse: unknown) => {
+      throw serverError(noResponse);
     });
     const { status } = response;
     const answer: unknown = await response.json().catch(() => undefined);
     if (status === 204 || (status === 200 && answer !== undefined)) return answer;
     if (status < 400) throw serverError(new Error(`Auth answered ${status} and no JSON`));
     const error = new AuthError(status, answer);
-    if (status === 429) throw tooManyRequests(error);
-    if (error.code === '' || status >= 500 || error.code === 'server_error') throw serverError(error);
+    if (status === 429) throw limitOfAuth(error);
+    const isFailure = status >= 500 || error.code === 'server_error' || error.code === '';
+    if (isFailure) throw serverError(error);
     throw error;
   };
 }

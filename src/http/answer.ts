@@ -63,7 +63,7 @@ function handle(endpoint: Endpoint, context: Context, req: Request, res: Respons
  * Resolves to the result of an attempt beyond a limit, if it succeeds in time. Otherwise throws the 429 of the limit
  * when it is due, because another error or time would reveal that the account trusts the client.
  */
-function inTime<T>(result: Promise<T>, { refusal, refusalDue }: Response['locals']): Promise<T> {
+function resultOrRefusal<T>(result: Promise<T>, { refusal, refusalDue }: Response['locals']): Promise<T> {
   const refused = Promise.resolve(refusalDue).then(() => Promise.reject(refusal));
   return Promise.race([result.catch(() => refused), refused]);
 }
@@ -72,7 +72,7 @@ function inTime<T>(result: Promise<T>, { refusal, refusalDue }: Response['locals
 async function sendUncached(endpoint: Endpoint, context: Context, req: Request, res: Response) {
   const { refusal } = res.locals;
   const result = handle(endpoint, context, req, res);
-  const payload = await (refusal === undefined ? result : inTime(result, res.locals));
+  const payload = await (refusal === undefined ? result : resultOrRefusal(result, res.locals));
   if (endpoint.limits) res.locals.payload = payload as { data?: object };
   if (endpoint.download !== undefined) res.attachment(endpoint.download);
   res

@@ -35,5 +35,5 @@ export const sendError: ErrorRequestHandler = (thrown, _req, res, next) => {
     .set({ ...error.headers, 'Cache-Control': 'no-store' })
     .status(error.status)
     .json(envelope(error));
-  res.emit('result');
+  res.emit('result'); // the limits of attempts wait for it
 };

@@ -38,16 +38,21 @@ async function rejectUnlessTrusted(
   next: NextFunction,
 ) {
   const { locals } = res;
-  if (!letsTrustedTry && !locals.refusal) return next(error);
-  // A rejection takes as long as an attempt that fails, so that the time does not reveal the trust.
+  if (!letsTrustedTry) {
+    if (locals.refusal === undefined) return next(error);
+    // The client is trusted and beyond an earlier limit, so it gets the same response as if its attempt had failed.
+    await locals.refusalDue;
+    return next(locals.refusal);
+  }
+  // Starts before the trust is known, so that the response time does not reveal it.
   locals.refusalDue ??= refusalDelay();
-  if (letsTrustedTry) locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
-  if (letsTrustedTry && (await locals.isTrusted)) {
+  locals.isTrusted ??= trustedClients.has(emailOf(res), locals.clientAddress);
+  if (await locals.isTrusted) {
     locals.refusal ??= error;
     return next();
   }
   await locals.refusalDue;
-  next(locals.refusal ?? error);
+  next(error);
 }
 
 /** Returns the count of a key, if it has reached the limit in one of the stores. */
@@ -89,7 +94,7 @@ function createCheck(row: Limit, stores: () => Counters[], parts: Parts): Reques
 /** Creates the middleware of a limit that counts at the start of a request, here and in Redis while it is up. */
 function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[] {
   const { windowMs, limit, keyGenerator, counts, reason, legacyHeaders = false } = row;
-  /** Number of attempts whose results are not known yet, by their keys. */
+  /** Numbers of attempts whose results are not known yet, with the one that is checked, by their keys. */
   const pending = lruCache<number>(10_000);
   const { counters, isExempt, stores } = createCounters(name, row, parts);
   const middleware = counters.map(({ info: requestPropertyName, store, skip }) =>
@@ -104,9 +109,10 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
       passOnStoreError: true,
       logger: { error() {}, warn() {} }, // redis.ts logs failures
       async handler(req, res, next) {
-        const { used, limit, key, resetTime } = req[requestPropertyName] as RateLimitInfo;
-        const onlyPendingExceed = used - (pending.get(key) ?? 0) < limit;
-        const waitMs = onlyPendingExceed ? busyMs : Number(resetTime) - Date.now();
+        const count = req[requestPropertyName] as RateLimitInfo;
+        const settled = count.used - (pending.get(count.key) ?? 0);
+        const onlyPendingExceed = settled < count.limit;
+        const waitMs = onlyPendingExceed ? busyMs : Number(count.resetTime) - Date.now();
         const error = tooManyRequests(waitMs, onlyPendingExceed ? 'limit_requests' : reason, name);
         await rejectUnlessTrusted(error, row, parts, res, next);
       },
@@ -119,8 +125,10 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
     pending.set(key, (pending.get(key) ?? 1) - 1);
     recordDecision(name, res, parts);
     if (counts?.(res, parts.activeKeys)) return;
-    for (const { info, store } of counters)
-      if (Number(req[info]?.resetTime) > Date.now()) store.decrement(key).catch(() => {}); // redis.ts logs failures
+    for (const { info, store } of counters) {
+      const isInWindow = Number(req[info]?.resetTime) > Date.now(); // the next window has not counted this attempt
+      if (isInWindow) store.decrement(key).catch(() => {}); // redis.ts logs failures
+    }
   }
   const attempt: RequestHandler = (req, res, next) => {
     if (!isExempt(res)) {

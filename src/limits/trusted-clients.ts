@@ -25,11 +25,11 @@ export function createTrustedClients(redis: SharedRedis | null) {
 
   return {
     async has(email: string, ip: string): Promise<boolean> {
-      const keys = [keyOf(email, ip), endKeyOf(email)] as const;
-      const shared = ((await send('MGET', ...keys)) ?? []) as (string | null)[];
-      const [trustedAt = 0, endedAt = 0] = keys.map((key, index) =>
-        Math.max(times.get(key) ?? 0, Number(shared[index] ?? 0)),
-      );
+      const key = keyOf(email, ip);
+      const endKey = endKeyOf(email);
+      const [sharedAt = null, sharedEnd = null] = ((await send('MGET', key, endKey)) ?? []) as (string | null)[];
+      const trustedAt = Math.max(times.get(key) ?? 0, Number(sharedAt));
+      const endedAt = Math.max(times.get(endKey) ?? 0, Number(sharedEnd));
       return trustedAt > 0 && trustedAt >= endedAt; // equal if a confirmation ends all trust and begins it anew
     },
 

@@ -100,6 +100,7 @@ export const authEndpoints = [
     body: body({ email, password: exactText(1000).meta({ examples: [examplePassword] }) }).meta({
       id: 'SignInRequest',
     }),
+    // The order matters: limits of wrong passwords first, then of attempts beyond these, then of successful sign-ins.
     limits: [
       'failedSignInsPerClient',
       'failedSignIns',

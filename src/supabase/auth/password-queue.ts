@@ -71,7 +71,7 @@ export function createPasswordQueue(callsAtOnce: number) {
       if (gone?.aborted) throw queueFull(); // first, so that it takes no place
       const keys = keysOf(ip);
       const freeReserved = reservedPlaces[priority]?.take(keys);
-      const free = freeReserved ?? places.take(keys);
+      const free = freeReserved ?? places.take(keys); // without a reserved place, the call waits like all others
       if (free === undefined) throw queueFull();
 
       const enqueuedAt = performance.now();

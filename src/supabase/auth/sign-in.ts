@@ -19,9 +19,9 @@ const sessionEnded = () =>
 /** Creates the sign-in with a password. It takes the same time for a wrong address and a wrong password. */
 function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['signIn'] {
   return async (credentials, ip, { isBeyondLimit = false, ...options } = {}) => {
-    let due: Promise<void> | undefined;
+    let failureDue: Promise<void> | undefined;
     const ask = () => {
-      due ??= minimumDelay();
+      failureDue = minimumDelay();
       const attempt = (password: string) =>
         call('token?grant_type=password', { ip, body: { ...credentials, password } });
       const composed = nfc(credentials.password);
@@ -35,7 +35,7 @@ function createSignIn(call: AuthCall, inPasswordQueue: InPasswordQueue): Auth['s
     const priority = isBeyondLimit ? priorities.trustedSignIn : 0;
     const tokens = await inPasswordQueue(ip, ask, { priority, ...options })
       .catch(async (thrown: unknown) => {
-        await (due ?? minimumDelay());
+        await (failureDue ?? minimumDelay()); // a call that never started has no time yet
         throw thrown;
       })
       .catch(

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { logWritten } from '../shared/logger.ts';
 
 /** Time in which a connection without a response under way must bring bytes after the drain. Otherwise it is closed. */
-const idleAfterDrainMs = 2_000;
+const silentAfterDrainMs = 2_000;
 
 /** Ignores a second signal within this time, because npm forwards a Ctrl-C that the terminal also sends. */
 const samePressMs = 500;
@@ -49,33 +49,33 @@ async function acceptOpened(server: Server, timeLeftMs: () => number) {
   server.on('connection', note);
   while (accepted && timeLeftMs() > 0) {
     accepted = false;
-    await nextTurn();
-    await nextTurn(); // reads the requests of the connections that were just accepted
+    await nextTurn(); // accepts the next connection
+    await nextTurn(); // reads its request
   }
   server.off('connection', note);
 }
 
 /**
- * Ends the connections without a response under way that have brought no bytes since the last call. These are idle, or
- * have a half-sent request that pauses for as long as the time between two calls.
- * @param seen numbers of bytes that each connection had read at the last call
+ * Ends the connections that have brought no bytes since the last call, unless a response is under way. They are idle, or
+ * have a half-sent request that pauses.
+ * @param seen numbers of bytes that each connection had read at the last call; the first call ends none
  */
-function endIdle({ connections, answering }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
-  const busy = new Set(answering().map(({ req }) => req.socket));
+function endSilent({ connections, answering }: ReturnType<typeof follow>, seen: Map<Socket, number>) {
+  const answered = new Set(answering().map(({ req }) => req.socket));
   for (const socket of connections) {
-    if (!busy.has(socket) && seen.get(socket) === socket.bytesRead) socket.destroy();
+    if (!answered.has(socket) && seen.get(socket) === socket.bytesRead) socket.destroy();
     seen.set(socket, socket.bytesRead);
   }
 }
 
 /**
- * Ends the process on SIGTERM and SIGINT, in phases. Answers every request that arrives whole in time, unless it pauses
- * for 2 s after the drain.
+ * Ends the process on SIGTERM and SIGINT, in phases. Answers every request that arrives whole in time, also on
+ * connections that are still open after the drain, unless it pauses for 2 s then.
  */
-export function shutDownOnSignals({ config, lifecycle, log, close }: Context, server: Server): void {
+export function shutDownOnSignals({ config, lifecycle, log, close: disconnect }: Context, server: Server): void {
   const open = follow(server);
   const inFlight = () => open.answering().length;
-  /** Number of requests that were cut at the end of the grace period. */
+  /** Number of requests that were cut at the end of the grace period, which a second signal also reports. */
   let cutAtDeadline = 0;
 
   async function end(cut: number, why: string) {
@@ -96,19 +96,19 @@ export function shutDownOnSignals({ config, lifecycle, log, close }: Context, se
 
     log.info({ phase: 'answer' }, `${inFlight()} requests are in flight; no new connections are accepted`);
     const closed = new Promise((resolve) => server.once('close', resolve));
-    // close() ends the connections without a request that Node has read, although bytes of one may be on their way.
+    // server.close() calls this, and would cut requests whose bytes are on their way. endSilent ends idle connections.
     server.closeIdleConnections = () => {};
     server.close();
     const seen = new Map<Socket, number>();
-    const timer = setInterval(() => endIdle(open, seen), idleAfterDrainMs);
-    endIdle(open, seen); // ends none yet: only notes the bytes that each connection has read
+    endSilent(open, seen);
+    const timer = setInterval(() => endSilent(open, seen), silentAfterDrainMs);
     await Promise.race([closed, sleep(timeLeftMs())]);
     clearInterval(timer);
     cutAtDeadline = inFlight();
     server.closeAllConnections();
 
     log.info({ phase: 'disconnect' }, 'Closing the connections to Redis and Supabase');
-    await close(timeLeftMs());
+    await disconnect(timeLeftMs());
     await end(cutAtDeadline, 'after SHUTDOWN_GRACE_SECONDS');
   }
 

@@ -92,11 +92,17 @@ comment on function private.try_catalogue is
 create function private.lock_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if auth.uid() is not null then
-    perform private.require_player(auth.uid());
+    perform private.lock_user(auth.uid());
   end if;
   return null;
 end
 $$;
+
+create function private.lock_number_of(user_id uuid) returns integer
+language sql immutable set search_path = '' as $$ select hashtext(user_id::text) % 1000 $$;
+comment on function private.lock_number_of is
+  'Returns the number of the advisory lock of a user, from -999 to 999. Users share these about 2,000 locks, because '
+  'the memory for locks is limited.';
 
 create function private.lock_catalogue() returns trigger language plpgsql set search_path = '' as $$
 begin
@@ -111,6 +117,7 @@ end
 $$;
 
 grant execute on function private.iso_time, private.is_proper_name, private.is_slug to authenticated, service_role;
+grant execute on function private.lock_number_of to authenticated, service_role;
 grant execute on function private.trimmed, private.require_account to authenticated;
 
 -- supabase/schemas/12_search_words.sql
@@ -1416,16 +1423,16 @@ comment on function private.slugs_of is
 create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
 comment on column private.list_place.key is
-  'The value that the list is ordered by before created_at, as text, because it depends on the sort: list_rank without '
-  'one, the folded title for title, the number of plays at the last hourly refresh for popular ("0" without plays), '
-  'and an empty text for newest. Null if there is no sort, and no sound has or had this created_at.';
+  'What the list is ordered by before created_at, as text: list_rank without a sort, the folded title for title, the '
+  'number of plays at the last hourly refresh for popular ("0" without plays), and an empty text for newest. Null for '
+  'a cursor without a sort whose time is that of no present or former sound.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   is_full_second constant boolean := moment = date_trunc('second', moment);
-  latest constant timestamptz := moment + case when is_full_second then interval '999 ms' else '0' end;
+  latest constant timestamptz := case when is_full_second then moment + interval '999 ms' else moment end;
   place private.list_place;
 begin
   with former_and_present as (
@@ -1433,25 +1440,25 @@ begin
     union all
     select created_at, list_rank from private.former_positions
   )
-  select list_rank, created_at into place from former_and_present
+  select list_rank, created_at into place.key, place.moment from former_and_present
     where created_at between moment and latest
-    order by created_at = moment desc, list_rank, created_at limit 1;
+    order by (created_at = moment) desc, list_rank, created_at limit 1;
   place.moment := coalesce(place.moment, moment);
   return place;
 end
 $$;
 comment on function private.place_in_list is 'Returns the place of the sound whose created_at is the cursor.';
 
-create function private.place_in_sorted_list(query private.sound_query) returns private.list_place
+create function private.place_in_sorted_list(cursor text, sort text) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   given jsonb;
   place private.list_place;
 begin
-  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
+  given := convert_from(decode(left(cursor, 4000), 'hex'), 'UTF8');
   place := (given ->> 1, given ->> 2);
-  if given ->> 0 is distinct from query.sort or place.key is null or place.moment is null
-    or (query.sort = 'popular' and place.key::bigint < 0)
+  if given ->> 0 is distinct from sort or place.key is null or place.moment is null
+    or (sort = 'popular' and place.key::bigint < 0)
   then
     raise data_exception;
   end if;
@@ -1466,11 +1473,13 @@ comment on function private.place_in_sorted_list is 'Returns the place in the cu
 
 create function private.place_of(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
+declare
+  cursor_text constant text := query.cursor #>> '{}'; -- the JSON text without its quotes
 begin
   return case
     when query.cursor is null then null
-    when query.sort is null then private.place_in_list((query.cursor #>> '{}')::timestamptz)
-    else private.place_in_sorted_list(query)
+    when query.sort is null then private.place_in_list(cursor_text::timestamptz)
+    else private.place_in_sorted_list(cursor_text, query.sort)
   end;
 end
 $$;
@@ -1529,8 +1538,8 @@ declare
   after_place constant text := case
     when place.moment is null then 'true'
     when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($4, $5)'
-    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
-    else 'sound.created_at < $5'
+    when query.sort = 'newest' or place.key is null then 'sound.created_at < $5'
+    else '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
   end;
 begin
   return private.sorted_sounds(query, after_place, place, ordering, max_rows);
@@ -1572,14 +1581,14 @@ $$;
 create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
-  without_plays constant text := '0'; -- as private.cursor_at gives it
+  without_plays constant text := '0'; -- as private.cursor_at writes it
   ids uuid[] := '{}';
 begin
   if place.key = without_plays then
     return private.unplayed_sounds(query, place, max_rows);
   end if;
   ids := private.played_sounds(query, place, max_rows);
-  return ids || private.unplayed_sounds(query, null, max_rows - cardinality(ids));
+  return ids || private.unplayed_sounds(query, place => null, max_rows => max_rows - cardinality(ids));
 end
 $$;
 
@@ -1587,11 +1596,11 @@ create function private.sounds_in_order(query private.sound_query, out ids uuid[
 language plpgsql stable set search_path = '' as $$
 declare
   place constant private.list_place := private.place_of(query);
-  with_next constant integer := query.limit + 1; -- one more shows whether there is another page
+  limit_and_one constant integer := query.limit + 1; -- the additional sound shows that there is another page
 begin
   ids := case query.sort
-    when 'popular' then private.sounds_by_popularity(query, place, with_next)
-    else private.sounds_by_sort(query, place, with_next)
+    when 'popular' then private.sounds_by_popularity(query, place, limit_and_one)
+    else private.sounds_by_sort(query, place, limit_and_one)
   end;
   if cardinality(ids) > query.limit then
     ids := ids[:query.limit];
@@ -1761,7 +1770,7 @@ create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
   perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
-    from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
+    from (select distinct private.lock_number_of(user_id) as group from added order by 1) as locked;
   if exists (
     select from (select distinct user_id from added) as adding
     where exists (select from public.favorites where user_id = adding.user_id offset 5000)
@@ -2041,18 +2050,20 @@ comment on column private.listening_days.listened is
   'True if the user played a sound on this day, also if the play arrived later.';
 comment on column private.listening_days.receipts is 'Number of receipts that the user got on the day.';
 
-create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
+create function private.lock_user(user_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
-  perform from auth.users where id = player and deleted_at is null for key share;
+  perform from auth.users where id = user_id and deleted_at is null for key share;
   if not found then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
   end if;
 end
 $$;
+comment on function private.lock_user is
+  'Locks an account until the transaction ends, so that it cannot be deleted meanwhile. Raises PT401 if it is gone.';
 
 create function private.lock_plays(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
-  perform private.require_player(player);
+  perform private.lock_user(player);
   perform pg_advisory_xact_lock('private.play_receipts'::regclass::oid::integer, hashtext(player::text));
 end
 $$;
@@ -2061,10 +2072,10 @@ comment on function private.lock_plays is 'Serializes the plays and the clearing
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
-  if moment <= now() + interval '5 minutes' then
-    return date_trunc('milliseconds', least(moment, now()));
+  if moment is null or moment > now() + interval '5 minutes' then
+    return 'infinity';
   end if;
-  return 'infinity';
+  return date_trunc('milliseconds', least(moment, now()));
 end
 $$;
 comment on function private.time_of_report is
@@ -2170,7 +2181,7 @@ end
 $$;
 comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
-  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
+  '"player" is this user: as_api_key passes the owner of the key. "with_api_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -2220,7 +2231,8 @@ grant execute on function private.count_play, public.count_play to service_role;
 -- supabase/schemas/50_plays_sent_later.sql
 
 create type private.sent_play as (place integer, key text, sound_id uuid, moment timestamptz);
-comment on type private.sent_play is 'A play of POST /plays, with its place in the request.';
+comment on type private.sent_play is
+  'A play of POST /plays, with its place in the request. Its key for receipts is the id that the app sent.';
 
 create function private.sent_plays(plays jsonb) returns private.sent_play[]
 language plpgsql stable set search_path = '' as $$
@@ -2258,7 +2270,7 @@ begin
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the receipts of plays whose keys have none of the last 31 days.';
+  'Stores a receipt for each of these plays, and replaces those of older plays with the same keys.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], with_api_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
@@ -2267,6 +2279,7 @@ declare
   counted private.sent_play[];
 begin
   perform private.lock_plays(player);
+  -- Takes the first play of each key among those that may count, so that one that is too old hides no other.
   playable := array(
     select distinct on (key) play
     from unnest(plays) as play
@@ -2280,12 +2293,14 @@ begin
   );
   perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
-  -- Counts plays that were made before the history was cleared, but does not add them to the history.
+  -- Adds plays that were made before the history was cleared to the counts only. Postgres calls the functions from left
+  -- to right, so this locks the history before the counts.
   perform
-    private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
+    private.add_to_history(player, sound_id, number_after_clearing, last_moment),
+    private.add_to_counts(sound_id, played, day)
     from (
       select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
-        count(*) filter (where moment > cleared_at) as remembered
+        count(*) filter (where moment > cleared_at) as number_after_clearing
       from unnest(counted) join private.clearings(player, array(select sound_id from unnest(counted))) using (sound_id)
       group by sound_id, day order by sound_id, last_moment
     ) as plays_of_day;
@@ -2297,11 +2312,16 @@ comment on function private.count_new_plays is
 
 create function private.status_of_play(play private.sent_play, player uuid, counted_place integer) returns text
 language plpgsql stable set search_path = '' as $$
+declare
+  is_key_of_counted constant boolean := counted_place is not null; -- otherwise a receipt is of an earlier request
+  is_repeated constant boolean := case
+    when is_key_of_counted then play.place > counted_place
+    else private.has_receipt(player, play.key)
+  end;
 begin
   return case
     when play.place = counted_place then 'counted'
-    -- Another play with this key was counted, earlier in this request or in an earlier one.
-    when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
+    when is_repeated then 'duplicate'
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'
     when private.is_playable(play.sound_id, player, play.moment) then 'over_limit'
@@ -2318,12 +2338,12 @@ declare
   sent constant private.sent_play[] := private.sent_plays(plays);
   counted private.sent_play[];
 begin
-  perform set_config('synchronous_commit', 'off', true); -- as in private.count_play
+  perform set_config('synchronous_commit', 'off', true); -- for the reason given in private.count_play
   while counted is null loop
     begin
       counted := private.count_new_plays(player, sent, with_api_key);
     exception when foreign_key_violation then
-      null; -- a sound was deleted meanwhile; the next attempt does not find it
+      null; -- a sound was deleted meanwhile, as users are locked; the next attempt does not find the sound
     end;
   end loop;
   return to_json(array(
@@ -2340,7 +2360,7 @@ returns json language sql volatile set search_path = '' as $$
 $$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
-  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
+  '"player" is this user: as_api_key passes the owner of the key. "with_api_key" is true for requests with an API key.';
 
 grant execute on function private.count_plays, public.count_plays to service_role;
 
@@ -3459,8 +3479,8 @@ create function private.lock_progress(sound_ids uuid[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
-  perform private.require_player(auth.uid());
-  perform pg_advisory_xact_lock('public.progress'::regclass::oid::integer, hashtext(auth.uid()::text) % 1000);
+  perform private.lock_user(auth.uid());
+  perform pg_advisory_xact_lock('public.progress'::regclass::oid::integer, private.lock_number_of(auth.uid()));
   perform from public.sounds where id = any (sound_ids) order by id for key share;
 end
 $$;
@@ -3740,13 +3760,14 @@ begin
   );
 end
 $$;
-comment on function private.sent_lists is 'Reads the lists of a request, with trimmed names.';
+comment on function private.sent_lists is
+  'Reads the lists of a request, with trimmed names. A JSON null becomes null, as for the items of a removal.';
 
 create function private.lock_lists() returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
-  perform private.require_player(auth.uid());
-  perform pg_advisory_xact_lock('public.lists'::regclass::oid::integer, hashtext(auth.uid()::text) % 1000);
+  perform private.lock_user(auth.uid());
+  perform pg_advisory_xact_lock('public.lists'::regclass::oid::integer, private.lock_number_of(auth.uid()));
 end
 $$;
 
@@ -3799,18 +3820,18 @@ create function private.save_list(sent private.sent_list, present public.lists) 
 language plpgsql volatile set search_path = '' as $$
 declare
   list private.sent_list := sent;
+  is_there constant boolean := present.id is not null;
+  was_there constant boolean := sent.version is distinct from 0
+    or exists (select from private.removed_lists where user_id = auth.uid() and id = sent.id);
 begin
   list.items := private.converted_items(sent.items, sent.is_mix);
-  if present.id is null
-    and (sent.version is distinct from 0
-      or exists (select from private.removed_lists where user_id = auth.uid() and id = sent.id))
-  then
-    return 'deleted'; -- an edit of a list that another device removed
+  if was_there and not is_there then
+    return 'deleted'; -- another device has removed the list
   elsif (list.name, list.is_mix, list.items)
     = (present.name, present.is_mix, private.existing_items(present.items))
   then
     return 'saved';
-  elsif sent.version is distinct from coalesce(present.version, 0) then
+  elsif list.version is distinct from coalesce(present.version, 0) then
     return 'changed';
   elsif not private.has_room_for(list) then
     return 'too_many';
@@ -4934,7 +4955,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   common_days constant date[] := array(
     select day from private.listening_days where user_id in (guest, owner) and listened
-    group by day having count(*) = 2
+    group by day having count(*) = 2 -- guest and owner
   );
 begin
   perform from private.listeners_by_day where day = any (common_days) order by day for update;
@@ -4970,6 +4991,7 @@ create function private.move_positions(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   perform private.store_positions(owner, array(
+    -- The place in a request, here 0, has no effect on what is stored.
     select (0, sound_id, position_sec, updated_at)::private.sent_position
     from public.progress
     where user_id = guest and updated_at > private.cleared_at(owner, sound_id)
@@ -5016,8 +5038,8 @@ begin
 end
 $$;
 comment on function private.move_lists is
-  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items of '
-  'existing sounds.';
+  'Adds the mixes and playlists of a guest, the newest first, and stops before the first one with which the owner '
+  'would have more than 200 lists or 5,000 items of existing sounds.';
 
 create function private.move_premium(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -5036,7 +5058,7 @@ create function private.adopt_guest(guest uuid, owner uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform private.lock_adoption(guest, owner);
-  perform private.require_player(owner);
+  perform private.lock_user(owner);
   if not exists (select from auth.users where id = guest) then
     return false;
   elsif private.is_guest(owner) or not private.is_guest(guest) then

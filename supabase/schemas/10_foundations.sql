@@ -103,11 +103,17 @@ comment on function private.try_catalogue is
 create function private.lock_account() returns trigger language plpgsql security definer set search_path = '' as $$
 begin
   if auth.uid() is not null then
-    perform private.require_player(auth.uid());
+    perform private.lock_user(auth.uid());
   end if;
   return null;
 end
 $$;
+
+create function private.lock_number_of(user_id uuid) returns integer
+language sql immutable set search_path = '' as $$ select hashtext(user_id::text) % 1000 $$;
+comment on function private.lock_number_of is
+  'Returns the number of the advisory lock of a user, from -999 to 999. Users share these about 2,000 locks, because '
+  'the memory for locks is limited.';
 
 -- Serializes writers of the catalogue, so that changes are committed in the order of their numbers. Each statement
 -- takes the lock before it locks rows, so that writers cannot deadlock.
@@ -124,4 +130,5 @@ end
 $$;
 
 grant execute on function private.iso_time, private.is_proper_name, private.is_slug to authenticated, service_role;
+grant execute on function private.lock_number_of to authenticated, service_role;
 grant execute on function private.trimmed, private.require_account to authenticated;

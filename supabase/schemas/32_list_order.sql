@@ -1,4 +1,6 @@
--- Orders, filters and cursors of GET /sounds. Its search is in 53_search.sql.
+-- Orders, filters and cursors of GET /sounds. Its search is in 53_search.sql. Read private.sounds_in_order at the end
+-- of this file first. All orders end with created_at, which is unique (31_sounds_created_at.sql), so that each sound
+-- has one place in them.
 --
 -- Statements are made of SQL about "sound", and all have the same parameters: $1 query, $2 slugs of its categories,
 -- $3 number of rows, $4 key and $5 moment of a place in the list. Those of the search also have $6 query for words,
@@ -7,9 +9,9 @@
 create type private.list_place as (key text, moment timestamptz);
 comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
 comment on column private.list_place.key is
-  'The value that the list is ordered by before created_at, as text, because it depends on the sort: list_rank without '
-  'one, the folded title for title, the number of plays at the last hourly refresh for popular ("0" without plays), '
-  'and an empty text for newest. Null if there is no sort, and no sound has or had this created_at.';
+  'What the list is ordered by before created_at, as text: list_rank without a sort, the folded title for title, the '
+  'number of plays at the last hourly refresh for popular ("0" without plays), and an empty text for newest. Null for '
+  'a cursor without a sort whose time is that of no present or former sound.';
 comment on column private.list_place.moment is 'created_at of the sound.';
 
 -- Also finds former places, of sounds that were deleted or got another created_at. The key is null if no sound had
@@ -19,7 +21,7 @@ create function private.place_in_list(moment timestamptz) returns private.list_p
 language plpgsql stable set search_path = '' as $$
 declare
   is_full_second constant boolean := moment = date_trunc('second', moment);
-  latest constant timestamptz := moment + case when is_full_second then interval '999 ms' else '0' end;
+  latest constant timestamptz := case when is_full_second then moment + interval '999 ms' else moment end;
   place private.list_place;
 begin
   with former_and_present as (
@@ -27,9 +29,9 @@ begin
     union all
     select created_at, list_rank from private.former_positions
   )
-  select list_rank, created_at into place from former_and_present
+  select list_rank, created_at into place.key, place.moment from former_and_present
     where created_at between moment and latest
-    order by created_at = moment desc, list_rank, created_at limit 1;
+    order by (created_at = moment) desc, list_rank, created_at limit 1;
   place.moment := coalesce(place.moment, moment);
   return place;
 end
@@ -38,16 +40,16 @@ comment on function private.place_in_list is 'Returns the place of the sound who
 
 -- Rejects the cursor of another sort. The gateway has rejected a time where a sort is given, and the cursor of a sort
 -- where none is.
-create function private.place_in_sorted_list(query private.sound_query) returns private.list_place
+create function private.place_in_sorted_list(cursor text, sort text) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
   given jsonb;
   place private.list_place;
 begin
-  given := convert_from(decode(left(query.cursor #>> '{}', 4000), 'hex'), 'UTF8');
+  given := convert_from(decode(left(cursor, 4000), 'hex'), 'UTF8');
   place := (given ->> 1, given ->> 2);
-  if given ->> 0 is distinct from query.sort or place.key is null or place.moment is null
-    or (query.sort = 'popular' and place.key::bigint < 0)
+  if given ->> 0 is distinct from sort or place.key is null or place.moment is null
+    or (sort = 'popular' and place.key::bigint < 0)
   then
     raise data_exception;
   end if;
@@ -62,11 +64,13 @@ comment on function private.place_in_sorted_list is 'Returns the place in the cu
 
 create function private.place_of(query private.sound_query) returns private.list_place
 language plpgsql stable set search_path = '' as $$
+declare
+  cursor_text constant text := query.cursor #>> '{}'; -- the JSON text without its quotes
 begin
   return case
     when query.cursor is null then null
-    when query.sort is null then private.place_in_list((query.cursor #>> '{}')::timestamptz)
-    else private.place_in_sorted_list(query)
+    when query.sort is null then private.place_in_list(cursor_text::timestamptz)
+    else private.place_in_sorted_list(cursor_text, query.sort)
   end;
 end
 $$;
@@ -127,8 +131,8 @@ declare
   after_place constant text := case
     when place.moment is null then 'true'
     when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($4, $5)'
-    when query.sort is null and place.key is not null then '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
-    else 'sound.created_at < $5'
+    when query.sort = 'newest' or place.key is null then 'sound.created_at < $5'
+    else '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
   end;
 begin
   return private.sorted_sounds(query, after_place, place, ordering, max_rows);
@@ -171,14 +175,14 @@ $$;
 create function private.sounds_by_popularity(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
-  without_plays constant text := '0'; -- as private.cursor_at gives it
+  without_plays constant text := '0'; -- as private.cursor_at writes it
   ids uuid[] := '{}';
 begin
   if place.key = without_plays then
     return private.unplayed_sounds(query, place, max_rows);
   end if;
   ids := private.played_sounds(query, place, max_rows);
-  return ids || private.unplayed_sounds(query, null, max_rows - cardinality(ids));
+  return ids || private.unplayed_sounds(query, place => null, max_rows => max_rows - cardinality(ids));
 end
 $$;
 
@@ -186,11 +190,11 @@ create function private.sounds_in_order(query private.sound_query, out ids uuid[
 language plpgsql stable set search_path = '' as $$
 declare
   place constant private.list_place := private.place_of(query);
-  with_next constant integer := query.limit + 1; -- one more shows whether there is another page
+  limit_and_one constant integer := query.limit + 1; -- the additional sound shows that there is another page
 begin
   ids := case query.sort
-    when 'popular' then private.sounds_by_popularity(query, place, with_next)
-    else private.sounds_by_sort(query, place, with_next)
+    when 'popular' then private.sounds_by_popularity(query, place, limit_and_one)
+    else private.sounds_by_sort(query, place, limit_and_one)
   end;
   if cardinality(ids) > query.limit then
     ids := ids[:query.limit];

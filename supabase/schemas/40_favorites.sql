@@ -27,13 +27,13 @@ create trigger favorites_lock_account before insert or delete on public.favorite
   for each statement execute function private.lock_account();
 
 -- Limits the list, because GET /favorites has no pages. Serializes the statements of one user, so that each counts the
--- rows of the others. Users share about 2,000 locks, because the memory for locks is limited. enable_seqscan = off
--- avoids plans that read the whole table, which Postgres would make while one user has most favorites.
+-- rows of the others. enable_seqscan = off avoids plans that read the whole table, which Postgres would make while one
+-- user has most favorites.
 create function private.limit_favorites() returns trigger
 language plpgsql set search_path = '' set enable_seqscan = off as $$
 begin
   perform pg_advisory_xact_lock('public.favorites'::regclass::oid::integer, locked.group)
-    from (select distinct hashtext(user_id::text) % 1000 as group from added order by 1) as locked;
+    from (select distinct private.lock_number_of(user_id) as group from added order by 1) as locked;
   if exists (
     select from (select distinct user_id from added) as adding
     where exists (select from public.favorites where user_id = adding.user_id offset 5000)

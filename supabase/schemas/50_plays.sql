@@ -46,21 +46,22 @@ comment on column private.listening_days.listened is
   'True if the user played a sound on this day, also if the play arrived later.';
 comment on column private.listening_days.receipts is 'Number of receipts that the user got on the day.';
 
--- Locks the account, so that it cannot be deleted while its play is counted.
-create function private.require_player(player uuid) returns void language plpgsql volatile set search_path = '' as $$
+create function private.lock_user(user_id uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
-  perform from auth.users where id = player and deleted_at is null for key share;
+  perform from auth.users where id = user_id and deleted_at is null for key share;
   if not found then
     raise exception 'The account of this token no longer exists.' using errcode = 'PT401';
   end if;
 end
 $$;
+comment on function private.lock_user is
+  'Locks an account until the transaction ends, so that it cannot be deleted meanwhile. Raises PT401 if it is gone.';
 
 -- The day of the user is no such lock: requests that began before and after midnight have two, and deadlocked with it
 -- when they sent the same plays.
 create function private.lock_plays(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
-  perform private.require_player(player);
+  perform private.lock_user(player);
   perform pg_advisory_xact_lock('private.play_receipts'::regclass::oid::integer, hashtext(player::text));
 end
 $$;
@@ -69,10 +70,10 @@ comment on function private.lock_plays is 'Serializes the plays and the clearing
 create function private.time_of_report(moment timestamptz) returns timestamptz
 language plpgsql stable set search_path = '' as $$
 begin
-  if moment <= now() + interval '5 minutes' then
-    return date_trunc('milliseconds', least(moment, now()));
+  if moment is null or moment > now() + interval '5 minutes' then
+    return 'infinity';
   end if;
-  return 'infinity';
+  return date_trunc('milliseconds', least(moment, now()));
 end
 $$;
 comment on function private.time_of_report is
@@ -182,7 +183,7 @@ end
 $$;
 comment on function public.count_play is
   'Counts one play by a user, once for each key. Returns the count, or null if no such sound is active and unlocked. '
-  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
+  '"player" is this user: as_api_key passes the owner of the key. "with_api_key" is true for requests with an API key.';
 
 create function private.add_listener(player uuid, days date[]) returns void
 language plpgsql volatile set search_path = '' as $$

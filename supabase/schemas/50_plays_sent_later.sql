@@ -2,7 +2,8 @@
 -- table once.
 
 create type private.sent_play as (place integer, key text, sound_id uuid, moment timestamptz);
-comment on type private.sent_play is 'A play of POST /plays, with its place in the request.';
+comment on type private.sent_play is
+  'A play of POST /plays, with its place in the request. Its key for receipts is the id that the app sent.';
 
 create function private.sent_plays(plays jsonb) returns private.sent_play[]
 language plpgsql stable set search_path = '' as $$
@@ -40,7 +41,7 @@ begin
 end
 $$;
 comment on function private.remember_plays is
-  'Stores the receipts of plays whose keys have none of the last 31 days.';
+  'Stores a receipt for each of these plays, and replaces those of older plays with the same keys.';
 
 create function private.count_new_plays(player uuid, plays private.sent_play[], with_api_key boolean)
 returns private.sent_play[] language plpgsql volatile set search_path = '' as $$
@@ -49,6 +50,7 @@ declare
   counted private.sent_play[];
 begin
   perform private.lock_plays(player);
+  -- Takes the first play of each key among those that may count, so that one that is too old hides no other.
   playable := array(
     select distinct on (key) play
     from unnest(plays) as play
@@ -62,12 +64,14 @@ begin
   );
   perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
-  -- Counts plays that were made before the history was cleared, but does not add them to the history.
+  -- Adds plays that were made before the history was cleared to the counts only. Postgres calls the functions from left
+  -- to right, so this locks the history before the counts.
   perform
-    private.add_to_history(player, sound_id, remembered, last_moment), private.add_to_counts(sound_id, played, day)
+    private.add_to_history(player, sound_id, number_after_clearing, last_moment),
+    private.add_to_counts(sound_id, played, day)
     from (
       select sound_id, (moment at time zone 'UTC')::date as day, count(*) as played, max(moment) as last_moment,
-        count(*) filter (where moment > cleared_at) as remembered
+        count(*) filter (where moment > cleared_at) as number_after_clearing
       from unnest(counted) join private.clearings(player, array(select sound_id from unnest(counted))) using (sound_id)
       group by sound_id, day order by sound_id, last_moment
     ) as plays_of_day;
@@ -79,11 +83,16 @@ comment on function private.count_new_plays is
 
 create function private.status_of_play(play private.sent_play, player uuid, counted_place integer) returns text
 language plpgsql stable set search_path = '' as $$
+declare
+  is_key_of_counted constant boolean := counted_place is not null; -- otherwise a receipt is of an earlier request
+  is_repeated constant boolean := case
+    when is_key_of_counted then play.place > counted_place
+    else private.has_receipt(player, play.key)
+  end;
 begin
   return case
     when play.place = counted_place then 'counted'
-    -- Another play with this key was counted, earlier in this request or in an earlier one.
-    when coalesce(play.place > counted_place, private.has_receipt(player, play.key)) then 'duplicate'
+    when is_repeated then 'duplicate'
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'
     when private.is_playable(play.sound_id, player, play.moment) then 'over_limit'
@@ -100,12 +109,12 @@ declare
   sent constant private.sent_play[] := private.sent_plays(plays);
   counted private.sent_play[];
 begin
-  perform set_config('synchronous_commit', 'off', true); -- as in private.count_play
+  perform set_config('synchronous_commit', 'off', true); -- for the reason given in private.count_play
   while counted is null loop
     begin
       counted := private.count_new_plays(player, sent, with_api_key);
     exception when foreign_key_violation then
-      null; -- a sound was deleted meanwhile; the next attempt does not find it
+      null; -- a sound was deleted meanwhile, as users are locked; the next attempt does not find the sound
     end;
   end loop;
   return to_json(array(
@@ -122,6 +131,6 @@ returns json language sql volatile set search_path = '' as $$
 $$;
 comment on function public.count_plays is
   'Counts plays [{id, sound_id, played_at}] by a user, once for each id. Returns [{id, status}] in the same order. '
-  '"player" is this user; as_api_key names the owner of the key. "with_api_key" is true for requests with an API key.';
+  '"player" is this user: as_api_key passes the owner of the key. "with_api_key" is true for requests with an API key.';
 
 grant execute on function private.count_plays, public.count_plays to service_role;

@@ -42,13 +42,13 @@ $$;
 comment on function public.list_progress is 'Returns the positions of the caller, newest first.';
 
 -- Locks the account, the caller's rows and these sounds, in this order and before the history, so that saving and the
--- deletions of sounds, histories and accounts cannot deadlock. Users share about 2,000 locks, as for favorites.
+-- deletions of sounds, histories and accounts cannot deadlock.
 create function private.lock_progress(sound_ids uuid[]) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
-  perform private.require_player(auth.uid());
-  perform pg_advisory_xact_lock('public.progress'::regclass::oid::integer, hashtext(auth.uid()::text) % 1000);
+  perform private.lock_user(auth.uid());
+  perform pg_advisory_xact_lock('public.progress'::regclass::oid::integer, private.lock_number_of(auth.uid()));
   perform from public.sounds where id = any (sound_ids) order by id for key share;
 end
 $$;

@@ -28,15 +28,16 @@ begin
   );
 end
 $$;
-comment on function private.sent_lists is 'Reads the lists of a request, with trimmed names.';
+comment on function private.sent_lists is
+  'Reads the lists of a request, with trimmed names. A JSON null becomes null, as for the items of a removal.';
 
 -- Locks the account first, so that it is not deleted meanwhile. Serializes the calls of one user, so that each counts
--- the lists of the others. Users share about 2,000 locks, as for favorites.
+-- the lists of the others.
 create function private.lock_lists() returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.require_account();
-  perform private.require_player(auth.uid());
-  perform pg_advisory_xact_lock('public.lists'::regclass::oid::integer, hashtext(auth.uid()::text) % 1000);
+  perform private.lock_user(auth.uid());
+  perform pg_advisory_xact_lock('public.lists'::regclass::oid::integer, private.lock_number_of(auth.uid()));
 end
 $$;
 
@@ -93,18 +94,18 @@ create function private.save_list(sent private.sent_list, present public.lists) 
 language plpgsql volatile set search_path = '' as $$
 declare
   list private.sent_list := sent;
+  is_there constant boolean := present.id is not null;
+  was_there constant boolean := sent.version is distinct from 0
+    or exists (select from private.removed_lists where user_id = auth.uid() and id = sent.id);
 begin
   list.items := private.converted_items(sent.items, sent.is_mix);
-  if present.id is null
-    and (sent.version is distinct from 0
-      or exists (select from private.removed_lists where user_id = auth.uid() and id = sent.id))
-  then
-    return 'deleted'; -- an edit of a list that another device removed
+  if was_there and not is_there then
+    return 'deleted'; -- another device has removed the list
   elsif (list.name, list.is_mix, list.items)
     = (present.name, present.is_mix, private.existing_items(present.items))
   then
     return 'saved';
-  elsif sent.version is distinct from coalesce(present.version, 0) then
+  elsif list.version is distinct from coalesce(present.version, 0) then
     return 'changed';
   elsif not private.has_room_for(list) then
     return 'too_many';

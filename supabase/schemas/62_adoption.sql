@@ -1,5 +1,5 @@
 -- Adoption moves what a guest did to the account that the person has signed in to, and deletes the guest, in one
--- transaction. Every write of a user locks the account first (private.require_player), and an adoption locks both
+-- transaction. Every write of a user locks the account first (private.lock_user), and an adoption locks both
 -- accounts. So a write of the guest at the same moment is moved, or is rejected because the account is gone.
 
 -- Locks accounts, customers and sounds in the same order as all other writers. Sounds that are locked here cannot be
@@ -56,7 +56,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   common_days constant date[] := array(
     select day from private.listening_days where user_id in (guest, owner) and listened
-    group by day having count(*) = 2
+    group by day having count(*) = 2 -- guest and owner
   );
 begin
   perform from private.listeners_by_day where day = any (common_days) order by day for update;
@@ -92,6 +92,7 @@ create function private.move_positions(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   perform private.store_positions(owner, array(
+    -- The place in a request, here 0, has no effect on what is stored.
     select (0, sound_id, position_sec, updated_at)::private.sent_position
     from public.progress
     where user_id = guest and updated_at > private.cleared_at(owner, sound_id)
@@ -140,8 +141,8 @@ begin
 end
 $$;
 comment on function private.move_lists is
-  'Adds the mixes and playlists of a guest, the newest first, until the owner has 200 lists or 5,000 items of '
-  'existing sounds.';
+  'Adds the mixes and playlists of a guest, the newest first, and stops before the first one with which the owner '
+  'would have more than 200 lists or 5,000 items of existing sounds.';
 
 -- greatest ignores nulls, so an end that only one of both has is kept.
 create function private.move_premium(guest uuid, owner uuid) returns void
@@ -161,7 +162,7 @@ create function private.adopt_guest(guest uuid, owner uuid) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform private.lock_adoption(guest, owner);
-  perform private.require_player(owner);
+  perform private.lock_user(owner);
   if not exists (select from auth.users where id = guest) then
     return false;
   elsif private.is_guest(owner) or not private.is_guest(guest) then

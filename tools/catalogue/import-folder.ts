@@ -4,8 +4,9 @@ import { report } from './apply/report.ts';
 import { writeParts } from './apply/write-parts.ts';
 import { assignCategories } from './identify/categories.ts';
 import { avoidTakenNames, identify, keepStoredNames, notesAbout } from './identify/identify.ts';
-import { isChanging, type Plan, plan, type Step, validate } from './plan/plan.ts';
+import { isChanging, type Plan, plan, type Step } from './plan/plan.ts';
 import { planCategories, planSections, type Trash } from './plan/structure.ts';
+import { validate } from './plan/validate.ts';
 import {
   begin,
   type Catalogue,

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SupabaseClient } from '@supabase/supabase-js';
 import { hasAudio, type Identity } from '../identify/identify.ts';
 import { type Catalogue, type Imported, newRecord, type Place } from '../project/catalogue.ts';
-import { readingFailed, rejectionOf } from '../project/database.ts';
 import { nameOf as storedName } from '../project/storage.ts';
 import { thumbnailOf } from '../read/picture.ts';
 import type { Settings } from '../shared/arguments.ts';
@@ -224,28 +222,3 @@ const missing = (files: LocalFile[], stored: Map<string, unknown>): LocalFile[] 
   files
     .flatMap((file) => (file.bucket === 'covers' ? [file, thumbnailOf(file)] : [file]))
     .filter((file) => !stored.has(storedName(file)));
-
-const rowsAtOnce = 500;
-
-/** Removes steps whose rows the database rejects, after it has tried each row and rolled it back. */
-export async function validate(client: SupabaseClient, steps: Step[]) {
-  const writing = steps.filter(({ action }) => action !== 'unchanged');
-  const rejected = new Map<Step, Problem>();
-  for (let first = 0; first < writing.length; first += rowsAtOnce) {
-    const tried = writing.slice(first, first + rowsAtOnce);
-    const query = client.rpc('validate_sounds', { sounds: tried.map(rowOf) });
-    const { data } = await query.throwOnError().then(undefined, readingFailed);
-    for (const { index, message } of data as { index: number; message: string }[]) {
-      const step = tried[index];
-      if (step) rejected.set(step, { where: step.file, reason: rejectionOf(message) });
-    }
-  }
-  return { steps: steps.filter((step) => !rejected.has(step)), problems: [...rejected.values()] };
-}
-
-const rowOf = ({ row, write, facts, createdAt }: Step) => ({
-  ...(row && pick(row, columnsOf(columnNames))),
-  ...write,
-  ...facts,
-  ...(createdAt && { created_at: createdAt }),
-});

@@ -69,8 +69,9 @@ export function createHttpServer({ keepAliveSeconds }: Config, app: Express): Se
   /** Answers a request that Node cannot parse, and closes the connection. */
   function rejectMalformed(error: NodeJS.ErrnoException, socket: Socket) {
     const response = responses.get(socket);
-    const isBusy = response?.headersSent && !(response.writableFinished && response.req.complete);
-    if (isBusy || !socket.writable) return void socket.destroy();
+    const isOver = response?.writableFinished && response.req.complete;
+    const wouldBeSecond = response?.headersSent && !isOver; // a second response to one request
+    if (wouldBeSecond || !socket.writable) return void socket.destroy();
     answerRaw(socket, faults[error.code ?? ''] ?? malformed);
   }
 

@@ -25,8 +25,9 @@ export function identify(
   return async (req, res, next) => {
     res.locals.caller = null;
     const { authorization } = req.headers;
+    const path = req.path.replace(/\/$/, ''); // Express also routes paths with a slash at the end
     try {
-      if (authorization !== undefined && !withoutToken.has(req.path.replace(/\/$/, '')))
+      if (authorization !== undefined && !withoutToken.has(path))
         res.locals.caller = await callerOf(bearerToken(authorization));
     } catch (error) {
       res.locals.authError = error;

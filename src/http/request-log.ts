@@ -64,10 +64,13 @@ function nameOf(caller: Caller) {
   return { via: caller.via, id: caller.via === 'jwt' ? caller.userId : caller.keyHash };
 }
 
+/** Maximum length of a segment that is logged, because longer ones may be tokens. */
+const longestName = 40;
+
 /** Keeps the first segment of an unknown path, to help find the mistake. Others may be tokens, codes or names. */
 function withoutSecrets(url: string) {
   const [, base = '', first = '', rest] = /^(\/api\/v1(?=\/|$))?(\/[^/]+)?(.*)$/s.exec(url.replace(/\?.*/s, '')) ?? [];
-  const mayBeSecret = first.length > 41 || /[\d@%]/.test(first);
+  const mayBeSecret = first.length > '/'.length + longestName || /[\d@%]/.test(first);
   return base + (mayBeSecret ? '/…' : first) + (rest && !mayBeSecret ? '/…' : '') || '/';
 }
 

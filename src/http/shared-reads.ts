@@ -4,7 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Maximum number of concurrent executions of one read. More would burden a database that is already slow. */
 const concurrency = 4;
 
+/** Requests that wait for the same execution. */
 interface Requests {
+  /** Runs the read in the context of the youngest one, which has its deadline. */
   youngest: () => Promise<unknown>;
 }
 
@@ -23,20 +25,22 @@ export function createSharedReads(recordJoined: () => void = () => {}) {
     const running = inFlight.get(key) ?? new Set();
     inFlight.set(key, running);
     while (running.size >= concurrency) await Promise.race(running);
-    waiting.delete(key);
+    waiting.delete(key); // later requests start another execution
     const result = requests.youngest();
     const ended: Promise<boolean> = result.then(
       () => running.delete(ended),
       () => running.delete(ended),
     );
     running.add(ended);
-    void ended.then(() => running.size === 0 && inFlight.delete(key));
+    void ended.then(() => {
+      if (running.size === 0) inFlight.delete(key);
+    });
     return result;
   }
 
   return <T>(what: unknown, read: () => Promise<T>): Promise<T> => {
     const key = JSON.stringify(what);
-    const youngest = AsyncLocalStorage.bind(read); // in the context of this request, which has its deadline
+    const youngest = AsyncLocalStorage.bind(read);
     const joined = waiting.get(key);
     if (joined) {
       recordJoined();

@@ -24,15 +24,16 @@ export function createReplica(ask: Ask, readUrl: string, log: Logger) {
   let failedAt: number | null = null;
 
   return async (path: string, init: RequestInit): Promise<WholeAnswer | null> => {
+    const isResting = failedAt !== null && performance.now() < failedAt + restMs;
+    if (isResting) return null;
     const isTrial = failedAt !== null;
-    if (failedAt !== null && performance.now() < failedAt + restMs) return null;
-    if (isTrial) failedAt = performance.now(); // one probe at a time
+    if (isTrial) failedAt = performance.now(); // skips the replica for other reads until this one has ended
     try {
       const answer = await ask(readUrl + path, { ...init, signal: AbortSignal.timeout(timeoutMs) }, 'replica');
       if (answer.status >= 500) throw new Error(`Answered ${answer.status}`);
       if (isTrial) log.info('The read replica answers again');
       failedAt = null;
-      return answer.status === 200 ? answer : null;
+      return answer.status === 200 ? answer : null; // at a 4xx, the primary may answer, or has the error for the client
     } catch (error) {
       if (failedAt === null) log.warn({ err: error }, 'The read replica failed. The primary answers its reads');
       failedAt = performance.now();

@@ -72,7 +72,7 @@ function currentUser({ user, load }: DeviceSession): User | null | undefined {
 }
 
 /** Has the user adopt the guests that were signed in on this device before. Loads the code for it only then. */
-async function adopt(parts: Adopting): Promise<void> {
+async function adoptWaiting(parts: Adopting): Promise<void> {
   const user = (await parts.session.load())?.user;
   if (!user || Object.keys(await parts.guests.read(user.id)).length === 0) return;
   const { adoptGuests } = await import('./guests.ts');
@@ -91,7 +91,7 @@ export function createSounds(options: Options) {
     const { type, user } = event;
     if (type === 'signedIn') send();
     if (type === 'signedOut') forgetCopies(user);
-    if (type === 'signedIn' || type === 'signedOut' || type === 'adopted') notify();
+    if (type === 'signedIn' || type === 'signedOut' || type === 'adopted') notify(); // lists.ts then reads them again
     options.onSession?.(event);
   };
   const guests = createEntries<Session>(store, 'guests');
@@ -116,7 +116,7 @@ export function createSounds(options: Options) {
 
   /** Sends unsent changes. Those that cannot be sent now stay in the store. */
   function send() {
-    adopt({ url, waiting, session, store, guests, data, onSession }).catch(() => {});
+    adoptWaiting({ url, waiting, session, store, guests, data, onSession }).catch(() => {});
     data.send();
   }
   browser.addEventListener?.('online', send);

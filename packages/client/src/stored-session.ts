@@ -133,6 +133,7 @@ export function createStoredSession({ guests, onReplaced, ...options }: StoredSe
   /** Writes a session, or removes it. @returns the former session */
   const exchange = (session: Session | null) =>
     exclusively(key, async () => {
+      // A store that cannot be read must not prevent a sign-in. A guest in it is lost.
       const found = await load().catch(() => null);
       if (session && found) await keepGuest(session, found);
       await save(session);

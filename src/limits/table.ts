@@ -25,7 +25,7 @@ export interface Limit extends Pick<Options, 'windowMs' | 'limit'> {
    * owner. A failed attempt gets the same 429 as those of other clients, so that it does not reveal the trust.
    */
   letsTrustedTry?: boolean;
-  /** Requests to which the limit applies. Default: all. */
+  /** Requests for which the limit counts. Default: all but attempts beyond another limit, which are only checked. */
   appliesTo?: (res: Response, activeKeys: ActiveKeys) => boolean;
   reason: ErrorReason;
   /** Sends the X-RateLimit headers. Default: false. */

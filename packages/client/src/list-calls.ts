@@ -24,7 +24,7 @@ export async function getLists(api: Api, userId: string, options?: CallOptions):
   return lists;
 }
 
-/** Sends edits. @returns their results by the ids of the lists, without those that the answer lacks */
+/** Sends edits. @returns their results by the ids of the lists, without those that the answer lacks in whole or part */
 export async function putEdits(
   api: Api,
   userId: string,
@@ -34,7 +34,8 @@ export async function putEdits(
   const body = JSON.stringify({ lists: edits.map(toRequest) });
   const headers = { 'Content-Type': 'application/json' };
   const results = await call<Result>(api, userId, { method: 'PUT', body, headers, ...signalOf(options) });
-  return new Map(results.filter(({ status }) => typeof status === 'string').map((result) => [result.id, result]));
+  const isResult = ({ status, list }: Result) => typeof status === 'string' && (status !== 'changed' || list !== null);
+  return new Map(results.filter(isResult).map((result) => [result.id, result]));
 }
 
 /** Returns an entry of a request. The service ignores name and kind of a list that is removed. */

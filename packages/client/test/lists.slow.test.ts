@@ -128,9 +128,11 @@ test('a removal by an id in capitals arrives, and an edit without an answer hold
   expect(unsent(device)).toEqual([]);
 
   cutLists(device);
-  for (const list of [newList({ name: 'Kept' }), second]) await lists.save(list);
+  const kept = newList({ name: 'Kept' });
+  for (const list of [kept, second]) await lists.save(list);
   const saved = { ...second, version: 1, updated_at: new Date().toISOString() };
-  const answer = successAnswer({ data: [{ id: second.id, status: 'saved', list: saved }] });
+  const inPart = { id: kept.id, status: 'changed', list: null };
+  const answer = successAnswer({ data: [inPart, { id: second.id, status: 'saved', list: saved }] });
   device.network.before = (request) => (nameOf(request) === 'PUT /lists' ? answer : undefined);
   await expect(lists.flush()).rejects.toMatchObject({ code: 'no_answer' });
   expect(await textsOf(lists)).toEqual(['Kept 0: ', 'Second 1: ']);

@@ -57,7 +57,7 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
   async function adoptAll() {
     for (const guest of Object.values(await guests.read(user.id)))
       try {
-        await adopt(parts, user.id, guest);
+        await adoptGuest(parts, user.id, guest);
         isAdopted = true;
       } catch (error) {
         if (!canSendOthers(error)) throw error;
@@ -76,13 +76,13 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
 }
 
 /** Adopts a guest, and moves what it has not sent to the user. */
-async function adopt(parts: Adopting, owner: string, guest: Session): Promise<void> {
+async function adoptGuest(parts: Adopting, owner: string, guest: Session): Promise<void> {
   const { store, guests } = parts;
   await callAdoption(parts, owner, guest);
   await createEntries<{ version: number }>(store, 'lists').update(guest.user.id, asNew);
   for (const name of outboxes) await moveUnsent(createEntries(store, name), guest.user.id, owner);
-  await guests.update(owner, (waiting) => {
-    delete waiting[guest.user.id];
+  await guests.update(owner, (sessions) => {
+    delete sessions[guest.user.id];
   });
 }
 
@@ -101,10 +101,10 @@ async function callAdoption(parts: Adopting, owner: string, guest: Session): Pro
     await post(guest);
   } catch (error) {
     const { reason } = error as SoundsError;
-    if (reason === 'no_such_guest') return;
+    if (reason === 'no_such_guest') return; // adopted before
     if (reason !== 'token_invalid' && reason !== 'guest_token_invalid') throw error;
     const fresh = await refreshed(parts, owner, guest);
-    if (fresh) await post(fresh);
+    if (fresh) await post(fresh); // otherwise the session is over
   }
 }
 
@@ -132,8 +132,8 @@ async function sendRemovals({ url, waiting, store }: Adopting, guest: Session): 
 async function refreshed({ url, waiting, guests }: Adopting, owner: string, guest: Session): Promise<Session | null> {
   const fresh = await withNewTokens(url, waiting, guest);
   if (fresh)
-    await guests.update(owner, (waiting) => {
-      waiting[guest.user.id] = fresh;
+    await guests.update(owner, (sessions) => {
+      sessions[guest.user.id] = fresh;
     });
   return fresh;
 }
@@ -158,7 +158,8 @@ const moveUnsent = (outbox: Entries<{ updated_at?: string }>, guest: string, own
         delete unsent[key];
         if (!change) continue; // a removal of a favorite
         const present = own[key];
-        if (present === undefined || (change.updated_at ?? '') > (present.updated_at ?? '')) own[key] = change;
+        const isNewer = (change.updated_at ?? '') > (present?.updated_at ?? ''); // false for changes without a time
+        if (present === undefined || isNewer) own[key] = change;
       }
     }),
   );

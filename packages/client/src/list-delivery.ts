@@ -19,7 +19,8 @@ interface Failures {
 
 /**
  * Creates a function that sends edits in one request, and applies the results to the device, by the rules in
- * docs/apps.md. It sends them one by one if one is wrong, or the request too large.
+ * docs/apps.md. It sends them one by one if one is wrong, or the request too large. A wrong one is then dropped; at
+ * another error of the service it stays.
  * @returns a function that returns the ids of lists whose edits must be sent once more
  */
 export function createListDelivery(
@@ -61,8 +62,9 @@ export function createListDelivery(
       const edit = edits[id]; // newer than `sent` if the user has changed the list meanwhile
       if (!edit) return; // the account was deleted meanwhile
       const next = editAfterResult(result, edit, sent);
+      const mustWait = next === edit && isEqual(edit, sent); // no room for it, and not changed meanwhile
       if (next === null) delete edits[id];
-      else if (next === edit && isEqual(edit, sent)) exceeding.add(id);
+      else if (mustWait) exceeding.add(id);
       else {
         edits[id] = next;
         again = [id];

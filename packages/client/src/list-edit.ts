@@ -4,7 +4,7 @@ import { merge } from './list-merge.ts';
 
 /** An unsent edit of a list. */
 export interface Edit {
-  /** Content that the service had when the edit began; null for a new list. */
+  /** Content that the edit began from: that of the service or, without a copy, what the app has seen. Null if new. */
   serviceState: Content | null;
   /** Version of `serviceState`; 0 for a new list. */
   version: number;
@@ -32,10 +32,11 @@ const beginningOf = (list: StoredList) => ({ serviceState: contentOf(list), vers
  * @throws SoundsError `too_many` if the result has too many sounds
  */
 export function editAfterSave(list: ListToSave, unsent?: Edit, copied?: StoredList, seen: Content | null = null): Edit {
-  const ofApp = { serviceState: seen, version: list.version };
-  const { serviceState, version } = unsent ?? (copied ? beginningOf(copied) : ofApp);
+  const asSeen = { serviceState: seen, version: list.version };
+  const { serviceState, version } = unsent ?? (copied ? beginningOf(copied) : asSeen);
+  // What the app has edited. If that is not remembered, it is known only for the version where the edit began.
   const base = seen ?? (version === list.version ? serviceState : null);
-  const present = unsent?.mine ?? copied;
+  const present = unsent?.mine ?? copied; // what this device has
   const { name, is_mix, items } = present ? merge(base, list, present) : list;
   const mine = { name, is_mix, items };
   if (!fits(mine)) throw tooMany();
@@ -50,9 +51,11 @@ export function editAfterSave(list: ListToSave, unsent?: Edit, copied?: StoredLi
 export function editAfterResult({ status, list }: Result, edit: Edit, sent: Edit): Edit | null {
   const next = list ? { ...edit, ...beginningOf(list) } : edit;
   switch (status) {
-    case 'saved': // the edit is done, unless the user has changed or removed the list meanwhile
-      return (edit.mine ? isEqual(edit, sent) : !list) ? null : next;
-    case 'changed': // another device was faster, so the edit is merged, and a removal gets the new version
+    case 'saved': {
+      const isDone = edit.mine ? isEqual(edit, sent) : !list; // false if the user has changed or removed it meanwhile
+      return isDone ? null : next;
+    }
+    case 'changed': // another device was faster, so the edit is merged, and a removal is sent for the new version
       return list && edit.mine ? mergedEdit(edit, edit.mine, list) : next;
     case 'deleted': // the list was removed before
       return null;

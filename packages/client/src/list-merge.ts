@@ -1,34 +1,39 @@
 import type { Content, ListItem } from './list-content.ts';
 
 /**
- * Merges two edits that began from the same content. A sound that either has removed is gone, and the additions of both
- * stay. Name, kind, order and each volume are those of the side that has changed them, mine if both have.
- * @param base content that both edits began from; null if it is not known, so that nothing counts as removed
+ * Merges an edit into the present content, which may have changed since the edit began. A sound that either has removed
+ * is gone, and the additions of both stay. Name, kind, order and each volume are those of the side that has changed
+ * them, those of the edit if both have.
+ * @param base content that the edit began from; null if it is not known, so that nothing counts as removed
  */
-export function merge(base: Content | null, mine: Content, theirs: Content): Content {
+export function merge(base: Content | null, edited: Content, present: Content): Content {
   const before = base?.items ?? [];
-  const first = isReordered(before, mine.items) ? mine : theirs;
-  const order = new Set(idsOf([...first.items, ...mine.items, ...theirs.items])); // keeps the first place of each
-  const [inBase, inMine, inTheirs] = [bySound(before), bySound(mine.items), bySound(theirs.items)];
+  const ordered = isReordered(before, edited.items) ? edited : present;
+  // A Set keeps the first place of each id: those of `ordered`, then those that only the other side has.
+  const order = new Set(idsOf([...ordered.items, ...edited.items, ...present.items]));
+  const [inBase, inEdited, inPresent] = [bySound(before), bySound(edited.items), bySound(present.items)];
   return {
-    name: mine.name === base?.name ? theirs.name : mine.name,
-    is_mix: mine.is_mix === base?.is_mix ? theirs.is_mix : mine.is_mix,
-    items: [...order].flatMap((id) => mergeItem(inBase.get(id), inMine.get(id), inTheirs.get(id)) ?? []),
+    name: edited.name === base?.name ? present.name : edited.name,
+    is_mix: edited.is_mix === base?.is_mix ? present.is_mix : edited.is_mix,
+    items: [...order].flatMap((id) => mergeItem(inBase.get(id), inEdited.get(id), inPresent.get(id)) ?? []),
   };
 }
 
 /** Merges one sound. @returns undefined if one side has removed it */
-function mergeItem(base?: ListItem, mine?: ListItem, theirs?: ListItem): ListItem | undefined {
-  if (mine && theirs) return mine.volume === base?.volume ? theirs : mine;
-  const added = mine ?? theirs;
-  return base ? undefined : added;
+function mergeItem(base?: ListItem, edited?: ListItem, present?: ListItem): ListItem | undefined {
+  if (edited && present) {
+    const isVolumeEdited = base?.volume !== edited.volume; // also without `base`: then the edit wins
+    return isVolumeEdited ? edited : present;
+  }
+  const isRemoved = base !== undefined; // by the side that lacks it
+  return isRemoved ? undefined : (edited ?? present);
 }
 
 /** Tells whether an edit has moved sounds, or inserted some before others. Removing and appending is no such change. */
 function isReordered(before: ListItem[], after: ListItem[]): boolean {
   const ids = idsOf(after);
   const kept = idsOf(before).filter((id) => ids.includes(id));
-  return kept.some((id, place) => ids[place] !== id);
+  return kept.some((id, place) => ids[place] !== id); // without a move or an insertion, they still come first
 }
 
 const idsOf = (items: ListItem[]) => items.map(({ sound_id }) => sound_id);

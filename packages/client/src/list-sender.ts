@@ -36,15 +36,15 @@ export function createListSender(
   async function send(options?: CallOptions): Promise<void> {
     const user = (await api.auth.user())?.id;
     if (user === undefined) return;
-    const kept = await exclusively(user, () => sendAll(user, options), options);
+    const kept = await asOnlySender(user, () => sendAll(user, options), options);
     if (kept) throw kept;
   }
 
-  const exclusively = <T>(user: string, task: () => Promise<T>, options?: CallOptions) =>
+  const asOnlySender = <T>(user: string, task: () => Promise<T>, options?: CallOptions) =>
     unsent.sending(user, sendingLimitMs, task, options?.signal);
 
   /**
-   * Sends all edits of a user that do not exceed a maximum. Call it in `exclusively`.
+   * Sends all edits of a user that do not exceed a maximum. Call it in `asOnlySender`.
    * @returns the error of an edit that stays on the device, if there is one
    */
   async function sendAll(user: string, options?: CallOptions): Promise<SoundsError | undefined> {
@@ -66,7 +66,7 @@ export function createListSender(
     return kept;
   }
 
-  /** Replaces the copy by the lists of the service. Call it in `exclusively`, when all edits have been sent. */
+  /** Replaces the copy by the lists of the service. Call it in `asOnlySender`, when all edits have been sent. */
   async function receive(user: string, options?: CallOptions) {
     const lists = await getLists(api, user, options);
     await copy.replace(user, Object.fromEntries(lists.map((list) => [list.id, list])));
@@ -74,7 +74,7 @@ export function createListSender(
   }
 
   const sync = (user: string, options?: CallOptions): Promise<void> =>
-    exclusively(user, () => sendAll(user, options).then(() => receive(user, options)), options);
+    asOnlySender(user, () => sendAll(user, options).then(() => receive(user, options)), options);
 
   return { exceeding, send, flush, sync };
 }

@@ -33,6 +33,9 @@ export interface SavedList extends Content {
 /** Mixes and playlists of the user, which can be changed without a network. */
 export interface Lists extends ReturnType<typeof createLists> {}
 
+// local-lists.ts makes edits on the device, list-sender.ts decides which to send, list-delivery.ts sends them and applies
+// their results, by the rules in list-edit.ts and list-merge.ts.
+
 /** Creates lists, and sends the edits of the last start. Make one object for the whole app. */
 export function createLists(options: ListsOptions) {
   const { api } = options;

@@ -41,7 +41,8 @@ const SoundQuery = z
         'Up to six words to find in title, tags, category and description, in any order, or twelve in scripts without ' +
         'spaces. The last word may be the beginning of a longer one. Returns one page: the best results first, then ' +
         'titles that contain the text. If there are none, corrects words that no sound has (`corrected_q`); if there ' +
-        'are still none, finds at least half of the words that any sound has. A blank value is ignored.',
+        'are still none, leaves out words of up to three Latin letters, and up to half of the others that any sound ' +
+        'has. A blank value is ignored.',
     }),
     ids: queryUuids(100).optional().meta({
       description:

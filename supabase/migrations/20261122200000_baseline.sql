@@ -2917,6 +2917,25 @@ $$;
 comment on function private.search_tiers is
   'Returns the steps of the order, best first. The query of the last one finds all sounds.';
 
+create function private.preferring(tiers private.search_tier[], short_words private.search_word[])
+returns private.search_tier[] language plpgsql immutable set search_path = '' as $$
+declare
+  preferred tsquery;
+begin
+  if cardinality(short_words) = 0 then
+    return tiers;
+  end if;
+  preferred := private.words_query(short_words, 'texts', true);
+  return array(
+    select (case when is_preferred then matching && preferred else matching end, part)::private.search_tier
+    from unnest(tiers) with ordinality as tier (matching, part, step)
+      cross join unnest(array[true, false]) as is_preferred
+    order by step, is_preferred desc
+  );
+end
+$$;
+comment on function private.preferring is 'Puts sounds that also have the short words first within each step.';
+
 -- supabase/schemas/53_ranking.sql
 
 create function private.add_sounds(
@@ -3040,12 +3059,13 @@ end
 $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
-create function private.ranked_sounds(query private.sound_query, found_words private.search_word[], folded text)
-returns uuid[] language plpgsql stable set search_path = '' as $$
+create function private.ranked_sounds(
+  query private.sound_query, found_words private.search_word[], short_words private.search_word[], folded text
+) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   max_sorted constant integer := 500;
   in_any_order constant text := 'null::integer';
-  tiers constant private.search_tier[] := private.search_tiers(found_words);
+  tiers constant private.search_tier[] := private.preferring(private.search_tiers(found_words), short_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
@@ -3064,7 +3084,8 @@ begin
   return private.ranked_by_tier(query, tiers, folded, end_of_head);
 end
 $$;
-comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
+comment on function private.ranked_sounds is
+  'Returns sounds that have all words, best first. Of equal ones, those that also have the short words come first.';
 
 -- supabase/schemas/53_search.sql
 
@@ -3075,7 +3096,7 @@ declare
   page uuid[] := '{}';
 begin
   if are_known then
-    page := private.ranked_sounds(query, search.found_words, search.folded);
+    page := private.ranked_sounds(query, search.found_words, '{}', search.folded);
   end if;
   return private.add_titles_containing(page, query, search.folded);
 end
@@ -3137,14 +3158,14 @@ create function private.most_telling_first(found_words private.search_word[], ne
 returns private.search_word[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
-    select word from unnest(found_words) as word where is_known
-    order by private.is_short(typed), typed = any (new_words), in_descriptions_only, share, place
+    select word from unnest(found_words) as word where is_known and not private.is_short(typed)
+    order by typed = any (new_words), in_descriptions_only, share, place
   );
 end
 $$;
 comment on function private.most_telling_first is
-  'Sorts the known words. Short ones are last. Among the others, those come first that were typed so before '
-  'corrections, then those of titles, tags and categories before those of descriptions only, then rare ones.';
+  'Sorts the known words, without short ones. Those come first that were typed so before corrections, then those of '
+  'titles, tags and categories before those of descriptions only, then rare ones.';
 
 create function private.sounds_with_fewer_words(
   query private.sound_query, found_words private.search_word[], new_words text[],
@@ -3152,6 +3173,9 @@ create function private.sounds_with_fewer_words(
 ) language plpgsql stable set search_path = '' as $$
 declare
   known constant private.search_word[] := private.most_telling_first(found_words, new_words);
+  short_words constant private.search_word[] := array(
+    select word from unnest(found_words) as word where is_known and private.is_short(typed)
+  );
   most constant integer := least(cardinality(known), cardinality(found_words) - 1);
   fewest constant integer := (cardinality(known) + 1) / 2;
   kept private.search_word[];
@@ -3159,8 +3183,8 @@ begin
   ids := '{}';
   for number in reverse most..fewest loop
     kept := known[:number];
-    if exists (select from unnest(kept) where share <= 0.5 and not private.is_short(typed)) then
-      ids := private.ranked_sounds(query, kept, null);
+    if exists (select from unnest(kept) where share <= 0.5) then
+      ids := private.ranked_sounds(query, kept, short_words, null);
     end if;
     exit when cardinality(ids) > 0;
   end loop;

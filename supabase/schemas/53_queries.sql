@@ -102,3 +102,22 @@ end
 $$;
 comment on function private.search_tiers is
   'Returns the steps of the order, best first. The query of the last one finds all sounds.';
+
+create function private.preferring(tiers private.search_tier[], short_words private.search_word[])
+returns private.search_tier[] language plpgsql immutable set search_path = '' as $$
+declare
+  preferred tsquery;
+begin
+  if cardinality(short_words) = 0 then
+    return tiers;
+  end if;
+  preferred := private.words_query(short_words, 'texts', true);
+  return array(
+    select (case when is_preferred then matching && preferred else matching end, part)::private.search_tier
+    from unnest(tiers) with ordinality as tier (matching, part, step)
+      cross join unnest(array[true, false]) as is_preferred
+    order by step, is_preferred desc
+  );
+end
+$$;
+comment on function private.preferring is 'Puts sounds that also have the short words first within each step.';

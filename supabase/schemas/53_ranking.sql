@@ -135,12 +135,13 @@ $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
 -- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on.
-create function private.ranked_sounds(query private.sound_query, found_words private.search_word[], folded text)
-returns uuid[] language plpgsql stable set search_path = '' as $$
+create function private.ranked_sounds(
+  query private.sound_query, found_words private.search_word[], short_words private.search_word[], folded text
+) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   max_sorted constant integer := 500;
   in_any_order constant text := 'null::integer';
-  tiers constant private.search_tier[] := private.search_tiers(found_words);
+  tiers constant private.search_tier[] := private.preferring(private.search_tiers(found_words), short_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
@@ -159,4 +160,5 @@ begin
   return private.ranked_by_tier(query, tiers, folded, end_of_head);
 end
 $$;
-comment on function private.ranked_sounds is 'Returns sounds that have all words, best first.';
+comment on function private.ranked_sounds is
+  'Returns sounds that have all words, best first. Of equal ones, those that also have the short words come first.';

@@ -14,7 +14,7 @@ declare
   page uuid[] := '{}';
 begin
   if are_known then
-    page := private.ranked_sounds(query, search.found_words, search.folded);
+    page := private.ranked_sounds(query, search.found_words, '{}', search.folded);
   end if;
   return private.add_titles_containing(page, query, search.folded);
 end
@@ -77,23 +77,26 @@ create function private.most_telling_first(found_words private.search_word[], ne
 returns private.search_word[] language plpgsql stable set search_path = '' as $$
 begin
   return array(
-    select word from unnest(found_words) as word where is_known
-    order by private.is_short(typed), typed = any (new_words), in_descriptions_only, share, place
+    select word from unnest(found_words) as word where is_known and not private.is_short(typed)
+    order by typed = any (new_words), in_descriptions_only, share, place
   );
 end
 $$;
 comment on function private.most_telling_first is
-  'Sorts the known words. Short ones are last. Among the others, those come first that were typed so before '
-  'corrections, then those of titles, tags and categories before those of descriptions only, then rare ones.';
+  'Sorts the known words, without short ones. Those come first that were typed so before corrections, then those of '
+  'titles, tags and categories before those of descriptions only, then rare ones.';
 
--- To find nothing rather than something wrong, keeps at least half of the known words, one of them not short and in at
--- most half of the sounds. Leaves out at least one word, because no sound has all.
+-- To find nothing rather than something wrong, keeps at least half of the known words, one of them in at most half of
+-- the sounds. Leaves out at least one word, because no sound has all. Short words only decide the order.
 create function private.sounds_with_fewer_words(
   query private.sound_query, found_words private.search_word[], new_words text[],
   out ids uuid[], out has_correction boolean
 ) language plpgsql stable set search_path = '' as $$
 declare
   known constant private.search_word[] := private.most_telling_first(found_words, new_words);
+  short_words constant private.search_word[] := array(
+    select word from unnest(found_words) as word where is_known and private.is_short(typed)
+  );
   most constant integer := least(cardinality(known), cardinality(found_words) - 1);
   fewest constant integer := (cardinality(known) + 1) / 2;
   kept private.search_word[];
@@ -101,8 +104,8 @@ begin
   ids := '{}';
   for number in reverse most..fewest loop
     kept := known[:number];
-    if exists (select from unnest(kept) where share <= 0.5 and not private.is_short(typed)) then
-      ids := private.ranked_sounds(query, kept, null);
+    if exists (select from unnest(kept) where share <= 0.5) then
+      ids := private.ranked_sounds(query, kept, short_words, null);
     end if;
     exit when cardinality(ids) > 0;
   end loop;

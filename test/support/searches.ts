@@ -123,8 +123,9 @@ export const searches: Record<string, Expected> = {
   'yoga rain': { first: ['Steady Rain', 'Rain to Read By'] },
   'waves of the sea': { never: ['Campfire'] },
   'xylophone trumpet banjo rain': { first: ['Steady Rain'] },
-  // Short words decide last, and never alone.
+  // If words are left out, short ones decide only the order.
   'bowl for the morning': { first: ['Morning Bowl'] },
+  'sounds of the ocean': { first: ['Slow Ocean Waves', "L'océan la nuit"] },
   'rain at night': { first: ['Steady Rain'] },
   'xylophone for trumpets': { never: ['*'] },
   '431 hz': { never: ['*'] },

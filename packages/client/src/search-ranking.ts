@@ -11,7 +11,7 @@ const minLettersInside = 4;
 /** Finds sounds with all words, then those with the folded text inside of their titles. */
 export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedWord[], folded: string): Entry<Item>[] {
   const isKnown = words.every(({ spelled }) => spelled);
-  const found = isKnown ? ranked(index, words, folded) : [];
+  const found = isKnown ? ranked(index, words, [], folded) : [];
   const inside = [...folded].length < minLettersInside ? [] : index.entries.filter(({ text }) => text.includes(folded));
   return [...new Set([...found, ...inside])];
 }
@@ -25,37 +25,43 @@ export function withMostWords<Item extends Sound>(
   words: SearchedWord[],
   corrected: string[],
 ): { found: Entry<Item>[]; kept: SearchedWord[] } {
-  // Short words are last, then corrected ones, then those of descriptions.
-  const order = (word: SearchedWord) =>
-    4 * +isShort(word) + 2 * +corrected.includes(word.typed) + +word.inDescriptionsOnly;
+  // Corrected words are last, then those of descriptions.
+  const order = (word: SearchedWord) => 2 * +corrected.includes(word.typed) + +word.inDescriptionsOnly;
   const known = words.filter(({ spelled }) => spelled).sort((a, b) => order(a) - order(b) || a.count - b.count);
-  const most = Math.min(known.length, words.length - 1);
-  for (let number = most; number >= known.length / 2; number--) {
-    const kept = known.slice(0, number);
-    const isSelective = kept.some((word) => word.count <= index.entries.length / 2 && !isShort(word));
-    const found = isSelective ? ranked(index, kept) : [];
+  const short = known.filter(isShort);
+  const telling = known.filter((word) => !isShort(word));
+  const most = Math.min(telling.length, words.length - 1);
+  for (let number = most; number >= telling.length / 2; number--) {
+    const kept = telling.slice(0, number);
+    const isSelective = kept.some(({ count }) => count <= index.entries.length / 2);
+    const found = isSelective ? ranked(index, kept, short) : [];
     if (found.length > 0) return { found, kept };
   }
   return { found: [], kept: [] };
 }
 
-/** Returns sounds with all words, best first. Titles that begin with the folded text come before others. */
+/**
+ * Returns sounds with all words, best first. Titles that begin with the folded text come before others. Of equal
+ * sounds, those that also have the short words come first.
+ */
 function ranked<Item extends Sound>(
   { entries, byTitle }: Index<Item>,
   words: SearchedWord[],
+  short: SearchedWord[],
   folded?: string,
 ): Entry<Item>[] {
   if (words.length === 0) return [];
-  const found = new Set<Entry<Item>>();
-  for (const part of parts) {
-    for (const withBeginnings of [false, true]) {
-      const matches = (entry: Entry<Item>) => words.every((word) => has(entry, word, part, withBeginnings));
-      if (part === 'title' && folded)
-        for (const entry of byTitle) if (entry.text.startsWith(folded) && matches(entry)) found.add(entry);
-      for (const entry of entries) if (!found.has(entry) && matches(entry)) found.add(entry);
-    }
-  }
-  return [...found];
+  const found = parts.flatMap((part) =>
+    [false, true].flatMap((withBeginnings) => {
+      const beginning = part === 'title' && folded ? byTitle.filter(({ text }) => text.startsWith(folded)) : [];
+      const matching = [...beginning, ...entries].filter((entry) =>
+        words.every((word) => has(entry, word, part, withBeginnings)),
+      );
+      const withShort = matching.filter((entry) => short.every((word) => has(entry, word, 'all', true)));
+      return [...withShort, ...matching];
+    }),
+  );
+  return [...new Set(found)];
 }
 
 /** Tells whether a part of a sound has a word. The category belongs to its labels. */

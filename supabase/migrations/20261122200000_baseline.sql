@@ -158,15 +158,17 @@ language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
   between_digit_and_letter constant text := format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter);
+  -- Lists ASCII characters, because "\s" depends on the locale. Skips single spaces, to be as fast as without.
+  white_space constant text := '[\u0009-\u000D ]{2,}|[\u0009-\u000D]';
 begin
   if octet_length(value) > char_length(value) then -- has other characters than ASCII
     value := private.fold_letters(value);
   end if;
-  return regexp_replace(lower(value), between_digit_and_letter, ' ', 'g');
+  return regexp_replace(lower(value), between_digit_and_letter || '|' || white_space, ' ', 'g');
 end
 $$;
 comment on function private.fold_for_search is
-  'Removes differences of spelling: "Schöne Straße" becomes "schone strasse", and "432Hz" becomes "432 hz".';
+  'Removes differences of spelling: "Schöne  Straße" becomes "schone strasse", and "432Hz" becomes "432 hz".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$
@@ -2785,7 +2787,7 @@ comment on function private.find_words is 'Returns the words of a search, each a
 create type private.search_text as (q text, folded text, words text[], found_words private.search_word[]);
 comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
-comment on column private.search_text.folded is 'The folded text with single spaces, to compare with titles.';
+comment on column private.search_text.folded is 'The folded text, to compare with titles.';
 comment on column private.search_text.words is 'All words of the text.';
 comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
 
@@ -2805,7 +2807,7 @@ declare
   search private.search_text;
 begin
   search.q := q;
-  search.folded := regexp_replace(btrim(private.fold_for_search(q)), '\s+', ' ', 'g');
+  search.folded := btrim(private.fold_for_search(q));
   search.words := private.words_of_folded(search.folded);
   search.found_words := private.find_words(search.words[:private.max_words(search.folded)]);
   return search;

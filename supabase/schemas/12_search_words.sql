@@ -38,15 +38,17 @@ language plpgsql immutable parallel safe set search_path = '' as $$
 declare
   letter constant text := '[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC]';
   between_digit_and_letter constant text := format('(?<=[0-9])(?=%1$s)|(?<=%1$s)(?=[0-9])', letter);
+  -- Lists ASCII characters, because "\s" depends on the locale. Skips single spaces, to be as fast as without.
+  white_space constant text := '[\u0009-\u000D ]{2,}|[\u0009-\u000D]';
 begin
   if octet_length(value) > char_length(value) then -- has other characters than ASCII
     value := private.fold_letters(value);
   end if;
-  return regexp_replace(lower(value), between_digit_and_letter, ' ', 'g');
+  return regexp_replace(lower(value), between_digit_and_letter || '|' || white_space, ' ', 'g');
 end
 $$;
 comment on function private.fold_for_search is
-  'Removes differences of spelling: "Schöne Straße" becomes "schone strasse", and "432Hz" becomes "432 hz".';
+  'Removes differences of spelling: "Schöne  Straße" becomes "schone strasse", and "432Hz" becomes "432 hz".';
 
 create function private.like_pattern(value text) returns text
 language sql immutable parallel safe set search_path = '' as $$

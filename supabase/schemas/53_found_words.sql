@@ -174,7 +174,7 @@ comment on function private.find_words is 'Returns the words of a search, each a
 create type private.search_text as (q text, folded text, words text[], found_words private.search_word[]);
 comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
-comment on column private.search_text.folded is 'The folded text with single spaces, to compare with titles.';
+comment on column private.search_text.folded is 'The folded text, to compare with titles.';
 comment on column private.search_text.words is 'All words of the text.';
 comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
 
@@ -194,7 +194,7 @@ declare
   search private.search_text;
 begin
   search.q := q;
-  search.folded := regexp_replace(btrim(private.fold_for_search(q)), '\s+', ' ', 'g');
+  search.folded := btrim(private.fold_for_search(q));
   search.words := private.words_of_folded(search.folded);
   search.found_words := private.find_words(search.words[:private.max_words(search.folded)]);
   return search;

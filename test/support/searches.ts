@@ -44,6 +44,7 @@ const rows: Row[] = [
   { title: 'Snowfall' },
   { title: 'صوت البحر' },
   { title: 'นํ้าตก' },
+  { title: 'Quiet  Hearth' },
 ];
 
 interface Expected {
@@ -152,6 +153,7 @@ export const searches: Record<string, Expected> = {
   // A correction changes only the misspelt word. Other spaces are none.
   'lo-fi-baets': { first: ['Lo-fi beats'], corrected: 'lo-fi-beats' },
   'inging  bowl': { first: ['Singing Bowl in C4'] },
+  'uiet he': { first: ['Quiet  Hearth'] },
   '4321': { never: ['*'] },
   // The Arabic article, and the order of Thai marks.
   بحر: { first: ['صوت البحر'] },

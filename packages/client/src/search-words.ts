@@ -26,9 +26,8 @@ const accents = /[\u0300-\u036F]/g;
 const zeros = [...'٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀០᠐'];
 
 function asciiDigit(digit: string): string {
-  const valueAfter = (zero: string) => digit.charCodeAt(0) - zero.charCodeAt(0);
-  const zero = zeros.find((one) => valueAfter(one) >= 0 && valueAfter(one) < 10);
-  return zero === undefined ? digit : String(valueAfter(zero));
+  const values = zeros.map((zero) => digit.charCodeAt(0) - zero.charCodeAt(0));
+  return String(values.find((value) => value >= 0 && value < 10) ?? digit);
 }
 
 const foldLetters = (text: string) =>
@@ -46,11 +45,13 @@ const foldLetters = (text: string) =>
 
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
-/** Removes capitals, accents and other differences of spelling: "432Hz" becomes "432 hz". */
+/** Places between digits and letters, and white space. */
+const gaps =
+  /(\d)(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])|([a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=\d)|\s+/g;
+
+/** Removes capitals, accents, repeated spaces and other differences of spelling: "432Hz" becomes "432 hz". */
 export const fold = (text: string): string =>
-  (isAscii(text) ? text.toLowerCase() : foldLetters(text))
-    .replace(/(\d)(?=[a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])/g, '$1 ')
-    .replace(/([a-z\u00C0-\u1FFF\u2C00-\u2FEF\u3040-\uFFDC])(?=\d)/g, '$1 ');
+  (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(gaps, '$1$2 ');
 
 /** Runs of scripts without spaces, and of Hangul, whose particles join words. */
 const unspaced =

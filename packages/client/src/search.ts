@@ -26,7 +26,7 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
 
   return (searched: string): Found<Item> => {
     const soundsOf = (found: Entry<Item>[]) => found.map(({ sound }) => sound);
-    const folded = fold(searched).trim().replace(/\s+/g, ' '); // as titles have it
+    const folded = fold(searched).trim();
     const words = findWords(index, folded);
     const exact = asTyped(index, words, folded);
     if (exact.length > 0) return { data: soundsOf(exact) };

@@ -3073,10 +3073,12 @@ declare
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
   is_one_common_word constant boolean :=
     cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
+  may_be_few constant boolean :=
+    query.search is not null or (end_of_head.moment is null and not is_one_common_word);
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if end_of_head.moment is null and not is_one_common_word then
+  if may_be_few then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then

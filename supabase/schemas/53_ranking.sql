@@ -134,7 +134,8 @@ end
 $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
--- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on.
+-- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on. With
+-- a text to find in titles there may be few sounds even for frequent words, and each query would read all to find them.
 create function private.ranked_sounds(
   query private.sound_query, found_words private.search_word[], short_words private.search_word[], folded text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -147,10 +148,12 @@ declare
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
   is_one_common_word constant boolean :=
     cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
+  may_be_few constant boolean :=
+    query.search is not null or (end_of_head.moment is null and not is_one_common_word);
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if end_of_head.moment is null and not is_one_common_word then
+  if may_be_few then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then

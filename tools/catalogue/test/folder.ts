@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { expect, inject, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, inject, onTestFinished, vi } from 'vitest';
 import { addCategory } from '../../../test/support/catalogue.ts';
 import { run } from '../../../test/support/processes.ts';
 import type { Sql } from '../../../test/support/test.ts';
@@ -17,6 +17,21 @@ import { gather } from '../read/gather.ts';
 import { readSheet } from '../read/sheet.ts';
 import { readArguments, type Settings } from '../shared/arguments.ts';
 import { ImportError } from '../shared/problems.ts';
+
+/**
+ * Hides ffmpeg from the tests of this file that lack its tag, because decoding takes most of the time of a short import.
+ * It also makes a test fail that lacks the tag and needs ffmpeg.
+ */
+export function hideFfmpeg() {
+  beforeEach(({ task }) => {
+    if (task.tags?.includes('ffmpeg')) return undefined;
+    const { PATH } = process.env;
+    process.env['PATH'] = '/nowhere';
+    return () => {
+      process.env['PATH'] = PATH;
+    };
+  });
+}
 
 /** Contents of files by their names in a folder. */
 export type Files = Record<string, Buffer | string>;

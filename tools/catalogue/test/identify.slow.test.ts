@@ -11,7 +11,9 @@ import { type Imported, newRecord } from '../project/catalogue.ts';
 import { createMeasurements } from '../project/measurements.ts';
 import type { Sound } from '../shared/sound.ts';
 import { mp3With, picture, song, titled } from './files.ts';
-import { addFiles, imported, importFolder, makeFolder, readFiles, titlesOf } from './folder.ts';
+import { addFiles, hideFfmpeg, imported, importFolder, makeFolder, readFiles, titlesOf } from './folder.ts';
+
+hideFfmpeg();
 
 test('an import of a subfolder, or of another folder with --source, updates the same sounds', async ({ sql }) => {
   const files = { '@/a.wav': tone(), '@/b.wav': tone() };

@@ -6,7 +6,9 @@ import { tone } from '../../../test/support/audio.ts';
 import { addCategory, addSection, addSound, deleteForGood, newSlug } from '../../../test/support/catalogue.ts';
 import { type Sql, test } from '../../../test/support/test.ts';
 import { picture } from './files.ts';
-import { importAsking, imported, importFolder, makeFolder, soundsIn, titlesOf } from './folder.ts';
+import { hideFfmpeg, importAsking, imported, importFolder, makeFolder, soundsIn, titlesOf } from './folder.ts';
+
+hideFfmpeg();
 
 test('the first import takes names, pictures and the order from the folder', async ({ sql }) => {
   const { category, sounds } = await imported(sql, {

@@ -10,6 +10,7 @@ import { type Sql, test } from '../../../test/support/test.ts';
 import { picture } from './files.ts';
 import {
   addFiles,
+  hideFfmpeg,
   importFolder,
   importInto,
   makeFolder,
@@ -19,6 +20,8 @@ import {
   titlesOf,
 } from './folder.ts';
 import { isImportRecord, isPart, isSoundWrite, isUpload, startFaultyProxy } from './proxy.ts';
+
+hideFfmpeg();
 
 const tones = (category: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${category}/${index}.wav`, tone()]));

@@ -15,7 +15,9 @@ import { readSheet, usableRows } from '../read/sheet.ts';
 import type { Row, Section } from '../shared/fields.ts';
 import type { Problem } from '../shared/problems.ts';
 import { mp3With, picture, utf8 } from './files.ts';
-import { imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
+import { hideFfmpeg, imported, makeFolder, readFiles, startImport, titlesOf } from './folder.ts';
+
+hideFfmpeg();
 
 test('sounds.csv overrides tags, keeps and clears values, and must not be removed later', async ({ sql }) => {
   const elsewhere = newSlug('elsewhere'); // unique, because an earlier run may have imported this folder

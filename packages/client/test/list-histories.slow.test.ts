@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { addSounds } from '../../../test/support/catalogue.ts';
 import { newUser, type Sql, test } from '../../../test/support/test.ts';
 import { memoryStore, SoundsError } from '../src/index.ts';
@@ -41,28 +41,32 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 const noAnswer = () => new SoundsError('Made up.', { status: 0, code: 'no_answer' });
 
-/** Runs a function of the API as a user. */
-async function callAs(sql: Sql, user: string, statement: (tx: Sql) => Promise<{ data: unknown }[]>) {
-  const [row] = await sql.begin(async (tx) => {
-    const claims = JSON.stringify({ sub: user, role: 'authenticated' });
-    await tx`select set_config('request.jwt.claims', ${claims}, true), set_config('role', 'authenticated', true)`;
-    return statement(tx as unknown as Sql);
+/** Reserves a connection with the role of a user of the API for the test, so that each call is a single statement. */
+async function connectAs(sql: Sql, user: string): Promise<Sql> {
+  const connection = await sql.reserve();
+  const become = (role: string, claims: object) =>
+    connection`
+      select set_config('request.jwt.claims', ${JSON.stringify(claims)}, false), set_config('role', ${role}, false)`;
+  await become('authenticated', { sub: user, role: 'authenticated' });
+  onTestFinished(async () => {
+    await become('none', {});
+    connection.release();
   });
-  return row;
+  return connection;
 }
 
 /** Makes the network of one user, whose requests meet the fates of the step. */
-function createNetwork(sql: Sql, user: string) {
+function createNetwork(sql: Sql) {
   const network = { fates: ['answered'] as Fate[], count: 0, sent: 0, late: [] as (() => Promise<unknown>)[] };
 
   async function fetch(_path: string, { body }: RequestInit = {}): Promise<Response> {
     const next = network.fates[network.count++ % network.fates.length] as Fate;
-    const deliver = () =>
-      callAs(sql, user, (tx) =>
-        typeof body === 'string'
-          ? tx`select public.save_lists(${body}::text::jsonb -> 'lists') as data`
-          : tx`select public.list_lists() as data`,
-      );
+    const deliver = async () => {
+      const [row] = await (typeof body === 'string'
+        ? sql`select public.save_lists(${body}::text::jsonb -> 'lists') as data`
+        : sql`select public.list_lists() as data`);
+      return row;
+    };
     if (typeof body === 'string') network.sent += 1;
     if (next === 'late' || next === 'doubled') network.late.push(deliver);
     if (next === 'lost request' || next === 'late') throw noAnswer();
@@ -110,10 +114,8 @@ async function act(lists: Lists, { action, sound }: Step, sounds: string[], foun
 }
 
 /** Plays a history of three devices. Checks that they end with the same lists, and that no addition is lost. */
-async function replay(sql: Sql, user: string, sounds: string[], steps: Step[]) {
-  await sql`delete from public.lists where user_id = ${user}`;
+async function replay(network: Network, user: string, sounds: string[], steps: Step[]) {
   const ids = [randomUUID(), randomUUID()];
-  const network = createNetwork(sql, user);
   const devices = [0, 1, 2].map(() => startDevice(network, user));
   const [added, dropped, removed] = [new Set<string>(), new Set<string>(), new Set<string>()];
 
@@ -167,12 +169,18 @@ test.for([1, 2, 3, 4])(
   async (part, { gateway, sql }) => {
     const { user } = await newUser(gateway);
     const sounds = await addSounds(sql, Array(6).fill({}));
+    vi.stubGlobal('navigator', {}); // Web Locks would take most of the time
+    onTestFinished(() => void vi.unstubAllGlobals());
     const seed = randomInt(2 ** 31);
     onTestFinished(({ task }) => {
       if (task.result?.state === 'fail') console.log(`Seed of part ${part}: ${seed}`);
     });
+    const asUser = await connectAs(sql, user.id);
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 9 }), (steps) => replay(sql, user.id, sounds, steps)),
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 9 }), async (steps) => {
+        await sql`delete from public.lists where user_id = ${user.id}`;
+        await replay(createNetwork(asUser), user.id, sounds, steps);
+      }),
       { seed, numRuns: 250, endOnFailure: true },
     );
   },

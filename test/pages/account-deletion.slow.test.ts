@@ -1,17 +1,16 @@
 /** @module-tag browser */
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { mailUrl, noMail, other } from '../routes/mailed-codes.ts';
-import { inBrowser, type View, violations } from '../support/browser.ts';
+import { browserOfFile, inProfile, type View, violations } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codeSentTo } from '../support/mail.ts';
-import { clientWith, newUser, test } from '../support/test.ts';
+import { test as base, clientWith, newUser } from '../support/test.ts';
 
-const views: View[] = [320, 1280].flatMap((width) => [
-  { width, colorScheme: 'light' },
-  { width, colorScheme: 'dark' },
-]);
-const [phone = { width: 320, colorScheme: 'light' }] = views;
+const test = base.extend<{ $file: { browser: Browser } }>({ browser: [browserOfFile, { scope: 'file' }] });
+
+const phone: View = { width: 320, colorScheme: 'light' };
+const desk: View = { width: 1280, colorScheme: 'dark' };
 
 const urlOf = ({ url }: { url: string }) => `${url}/account-deletion`;
 const message = (page: Page) => page.getByRole('status');
@@ -42,9 +41,9 @@ describe('GET /account-deletion', () => {
     expect(html).toContain('<h1>Delete your account of Rain &amp; &lt;b&gt;Sleep&lt;/b&gt; $&amp; $$</h1>');
   });
 
-  test.skipIf(!mailUrl)(`deletes the account after the right code [${noMail}]`, async ({ gateway, api }) => {
+  test.skipIf(!mailUrl)(`deletes the account after the right code [${noMail}]`, async ({ browser, gateway, api }) => {
     const { user, access_token } = await newUser(gateway);
-    await inBrowser(urlOf(gateway), phone, async (page, { complaints, requests }) => {
+    await inProfile(browser, urlOf(gateway), phone, async (page, { complaints, requests }) => {
       await ask(page, user.email);
       await page.getByLabel('Code from the mail').waitFor();
       const code = await codeSentTo(mailUrl, user.email);
@@ -60,9 +59,9 @@ describe('GET /account-deletion', () => {
 
   test.skipIf(!mailUrl)(
     `says that a code is wrong, five times, and deletes nothing [${noMail}]`,
-    async ({ gateway }) => {
+    async ({ browser, gateway }) => {
       const { user, app } = await newUser(gateway);
-      await inBrowser(urlOf(gateway), phone, async (page) => {
+      await inProfile(browser, urlOf(gateway), phone, async (page) => {
         await ask(page, user.email);
         const code = other(await codeSentTo(mailUrl, user.email));
         const field = page.getByLabel('Code from the mail');
@@ -76,9 +75,9 @@ describe('GET /account-deletion', () => {
     },
   );
 
-  test('answers an unknown address as a known one', async ({ gateway }) => {
+  test('answers an unknown address as a known one', async ({ browser, gateway }) => {
     const { user } = await newUser(gateway);
-    await inBrowser(urlOf(gateway), phone, async (page) => {
+    await inProfile(browser, urlOf(gateway), phone, async (page) => {
       const messages: string[] = [];
       for (const email of [user.email, `unknown-${user.email}`]) {
         await ask(page, email);
@@ -91,9 +90,9 @@ describe('GET /account-deletion', () => {
     });
   });
 
-  test('tells when a limit ends', async ({ gateway }) => {
+  test('tells when a limit ends', async ({ browser, gateway }) => {
     const { user } = await newUser(gateway);
-    await inBrowser(urlOf(gateway), phone, async (page) => {
+    await inProfile(browser, urlOf(gateway), phone, async (page) => {
       // A network gets two mails an hour for one address.
       for (const _mail of [1, 2]) {
         await ask(page, user.email);
@@ -105,8 +104,8 @@ describe('GET /account-deletion', () => {
     });
   });
 
-  test.for(views)('passes axe and fits $width pixels in $colorScheme', async (view, { gateway }) => {
-    await inBrowser(urlOf(gateway), view, async (page) => {
+  test.for([phone, desk])('passes axe and fits $width pixels in $colorScheme', async (view, { browser, gateway }) => {
+    await inProfile(browser, urlOf(gateway), view, async (page) => {
       for (const step of ['ask', 'confirm']) {
         await page.evaluate(`show('${step}')`);
         expect(await violations(page)).toEqual([]);

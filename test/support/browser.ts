@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { fixture } from './fixture.ts';
 import { pathOf } from './tools.ts';
 
 export interface View {
@@ -17,15 +18,12 @@ interface Record {
 /** Starts Chromium for a test with the tag `browser`. */
 export const launchBrowser = () => chromium.launch({ executablePath: pathOf('browser') });
 
-/** Opens a page in a separate browser, and closes the browser afterwards. */
-export async function inBrowser(url: string, view: View, visit: Visit) {
+/** Defines the fixture `browser` with the scope `file`, because the start of a browser takes longer than most pages. */
+export const browserOfFile = fixture<Browser>(async (use) => {
   const browser = await launchBrowser();
-  try {
-    await inProfile(browser, url, view, visit);
-  } finally {
-    await browser.close();
-  }
-}
+  await use(browser);
+  await browser.close();
+});
 
 type Visit = (page: Page, record: Record) => Promise<void>;
 

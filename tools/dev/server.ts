@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { migrationDrift } from '@sounds-service/local-supabase/migrations';
 import { startSmallApple } from '@sounds-service/local-supabase/small-apple';
 import { createClient } from '@supabase/supabase-js';
@@ -9,6 +8,7 @@ import { createContext } from '../../src/context.ts';
 import { apiBase } from '../../src/endpoint.ts';
 import { serve } from '../../src/http/serve.ts';
 import { howToApply } from './pending-migrations.ts';
+import { referenceScript } from './reference.ts';
 import { createDemoUsers, demoAccount } from './seed.ts';
 
 // Starts the gateway of `npm run dev`: that of src/server.ts, with additions that only developers may have.
@@ -30,20 +30,10 @@ async function demoToken(): Promise<string | undefined> {
   return data?.access_token;
 }
 
-/** Returns the script of the reference. Its requests carry the token of the demo account, if that can sign in. */
+/** Returns the script of the reference, whose requests carry the token of the demo account, if that can sign in. */
 const startSignedIn: RequestHandler = async (_req, res) => {
-  const script = await readFile(new URL('../../src/openapi/assets/start.js', import.meta.url), 'utf8');
-  const authentication = {
-    preferredSecurityScheme: 'bearer',
-    securitySchemes: { bearer: { token: await demoToken().catch(() => undefined) } },
-  };
-  res
-    .type('js')
-    .set('Cache-Control', 'no-store')
-    .send(`const { createApiReference } = Scalar;
-Scalar.createApiReference = (element, options) =>
-  createApiReference(element, { ...options, authentication: ${JSON.stringify(authentication)} });
-${script}`);
+  const token = await demoToken().catch(() => undefined);
+  res.type('js').set('Cache-Control', 'no-store').send(referenceScript(token));
 };
 
 /** Adds pending migrations to a 500, because the source may need them. */

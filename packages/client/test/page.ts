@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
-import { launchBrowser } from '../../../test/support/browser.ts';
+import { browserOfFile } from '../../../test/support/browser.ts';
 import { fixture } from '../../../test/support/fixture.ts';
 import { type Gateway, listen, startGateway } from '../../../test/support/gateway.ts';
 import { test as base } from '../../../test/support/test.ts';
@@ -35,14 +35,7 @@ interface Fixtures {
  * its pages.
  */
 export const test = base.extend<Fixtures>({
-  browser: [
-    fixture(async (use) => {
-      const browser = await launchBrowser();
-      await use(browser);
-      await browser.close();
-    }),
-    { scope: 'file' },
-  ],
+  browser: [browserOfFile, { scope: 'file' }],
   origin: [
     fixture(async (use) => {
       const server = createServer((_request, response) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { inBrowser } from '../../../test/support/browser.ts';
+import { inProfile, launchBrowser } from '../../../test/support/browser.ts';
 import { startDatabase } from '../../../test/support/prepared.ts';
 import { run } from '../../../test/support/processes.ts';
 import { reportPage } from '../page.ts';
@@ -52,11 +52,13 @@ test('npm run report draws its charts on every screen, without a network', { tag
   await sql.end();
   await write();
   const url = pathToFileURL(out).href;
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
   for (const [width, colorScheme, color] of [
     [1000, 'light', 'rgb(244, 246, 248)'],
     [400, 'dark', 'rgb(18, 24, 31)'],
   ] as const)
-    await inBrowser(url, { width, colorScheme }, async (page, { complaints, requests }) => {
+    await inProfile(browser, url, { width, colorScheme }, async (page, { complaints, requests }) => {
       const drawn = await page.evaluate(`Array.from(document.querySelectorAll('canvas'), (canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         return Chart.getChart(canvas) !== undefined && data.some((value) => value > 0);

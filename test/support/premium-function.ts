@@ -27,9 +27,14 @@ export const settingsOf: Record<'v1' | 'v2', Env> = {
 /**
  * Starts the Edge Function of docs/premium.md against the local stack.
  * @param revenueCat answers what the function sends to api.revenuecat.com
+ * @param dataApi answers what the function sends to Supabase. Default: the local stack
  * @returns a function that sends a webhook with an event, or with a text, and returns the status
  */
-export function premiumFunction(revenueCat: Pick<SmallRevenueCat, 'answer'>, env: Env = settingsOf.v1) {
+export function premiumFunction(
+  revenueCat: Pick<SmallRevenueCat, 'answer'>,
+  env: Env = settingsOf.v1,
+  dataApi: (address: string, init: RequestInit) => Promise<Response> = fetch,
+) {
   const { apiUrl, secretKey } = inject('stack');
   const keys = JSON.stringify({ default: secretKey });
   const all: Env = { SUPABASE_URL: apiUrl, SUPABASE_SECRET_KEYS: keys, REVENUECAT_SECRET: webhookSecret, ...env };
@@ -40,7 +45,7 @@ export function premiumFunction(revenueCat: Pick<SmallRevenueCat, 'answer'>, env
   };
   const reach = (address: string, init: RequestInit = {}) => {
     const url = new URL(address);
-    if (url.host !== 'api.revenuecat.com') return fetch(address, init);
+    if (url.host !== 'api.revenuecat.com') return dataApi(address, init);
     return Promise.resolve(revenueCat.answer(url, new Headers(init.headers).get('authorization')));
   };
   new Function('Deno', 'console', 'fetch', script)(deno, { error() {} }, reach);

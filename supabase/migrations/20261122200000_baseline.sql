@@ -2652,9 +2652,9 @@ comment on column private.search_word.slugs is 'Categories that are named so, an
 comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
 comment on column private.search_word.share is
   'Share of the sounds that have the word or a joined form of it; if the vocabulary has neither, the share of the most '
-  'frequent longer word that begins with it, else 0.';
+  'frequent longer word that begins with it, else 0. Longer words count only where private.look_up looks for them.';
 comment on column private.search_word.in_descriptions_only is
-  'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
+  'True if the word, or else every longer one that was looked up, is in descriptions and in no title, tag or category.';
 
 create function private.any_matches(matching tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
@@ -2695,7 +2695,7 @@ declare
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_matches(matching);
+  word.is_whole := word.share is not null or private.any_matches(matching); -- a share: the vocabulary has a form
   word.slugs := case when word.is_whole then private.slugs_named(matching) end;
   return word;
 end
@@ -2719,7 +2719,8 @@ begin
   word.is_beginning := case
     when share_of_longer is not null then true
     when vocabulary_may_lack_it then private.any_matches(matching)
-    -- Longer words may be newer than the vocabulary. For a frequent word, to search for them would take 10 ms.
+    -- Longer words may be newer than the vocabulary. Assumes some for a rare word, and none for a frequent one, because
+    -- to search for longer words would take 10 ms.
     else word.share < 0.1
   end;
   word.share := coalesce(word.share, share_of_longer);
@@ -2753,8 +2754,9 @@ create function private.find_word(word private.search_word) returns private.sear
 language plpgsql stable set search_path = '' as $$
 declare
   without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- "ü" is also written "ue"
-  as_typed constant private.search_word := private.look_up(word, word.typed);
+  as_typed private.search_word;
 begin
+  as_typed := private.look_up(word, word.typed);
   if as_typed.is_known or without_e = word.typed then
     return as_typed;
   end if;
@@ -2775,7 +2777,7 @@ begin
     word := null;
     word.place := place;
     word.typed := words[place];
-    word.joined := array_remove(array[joined[place - 1], joined[place]], null);
+    word.joined := array_remove(array[joined[place - 1], joined[place]], null); -- null beyond the first and last word
     word.is_last := place = cardinality(words);
     found_words := found_words || private.find_word(word);
   end loop;
@@ -2789,7 +2791,8 @@ comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
 comment on column private.search_text.folded is 'The folded text, to compare with titles.';
 comment on column private.search_text.words is 'All words of the text.';
-comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
+comment on column private.search_text.found_words is
+  'The first words, each as the catalogue has it. Later words only count in titles that contain the whole text.';
 
 create function private.max_words(folded text) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -3021,7 +3024,8 @@ begin
   return place;
 end
 $$;
-comment on function private.end_of_head is 'Returns the place of the thousandth sound for frequent words, else null.';
+comment on function private.end_of_head is
+  'Returns the place of the thousandth sound for frequent words. Null for others, or with fewer sounds.';
 
 create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], folded text, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -3066,7 +3070,7 @@ create function private.ranked_sounds(
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   max_sorted constant integer := 500;
-  in_any_order constant text := 'null::integer';
+  in_any_order constant text := 'null::integer'; -- a constant sorts nothing
   tiers constant private.search_tier[] := private.preferring(private.search_tiers(found_words), short_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
@@ -3093,7 +3097,7 @@ comment on function private.ranked_sounds is
 
 -- supabase/schemas/53_search.sql
 
-create function private.sounds_with_all_words(query private.sound_query, search private.search_text) returns uuid[]
+create function private.sounds_with_text(query private.sound_query, search private.search_text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
   are_known constant boolean := not exists (select from unnest(search.found_words) where not is_known);
@@ -3105,8 +3109,8 @@ begin
   return private.add_titles_containing(page, query, search.folded);
 end
 $$;
-comment on function private.sounds_with_all_words is
-  'Returns sounds that have all words, best first, then those whose titles contain the text.';
+comment on function private.sounds_with_text is
+  'Returns sounds that have all words, best first, then those whose titles contain the text, also with unknown words.';
 
 create function private.corrections_of(found_words private.search_word[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -3133,14 +3137,18 @@ create function private.with_corrections(q text, corrections jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   part text;
+  corrected_part text;
   misspelt text;
   parts text[] := '{}';
 begin
   foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
-    for misspelt in select word from unnest(private.search_words(part)) as word where corrections ? word loop
-      part := replace(private.fold_for_search(part), misspelt, corrections ->> misspelt);
+    corrected_part := part;
+    for misspelt in
+      select word from unnest(private.search_words(part)) as word where corrections -> word is not null
+    loop
+      corrected_part := replace(private.fold_for_search(corrected_part), misspelt, corrections ->> misspelt);
     end loop;
-    parts := parts || part;
+    parts := parts || corrected_part;
   end loop;
   return array_to_string(parts, ' ');
 end
@@ -3185,14 +3193,16 @@ declare
   kept private.search_word[];
 begin
   ids := '{}';
-  for number in reverse most..fewest loop
+  for number in reverse most..fewest loop -- not at all for a single word
     kept := known[:number];
     if exists (select from unnest(kept) where share <= 0.5) then
       ids := private.ranked_sounds(query, kept, short_words, null);
     end if;
-    exit when cardinality(ids) > 0;
+    if cardinality(ids) > 0 then
+      has_correction := exists (select from unnest(kept) where typed = any (new_words));
+      return;
+    end if;
   end loop;
-  has_correction := exists (select from unnest(kept) where typed = any (new_words));
 end
 $$;
 comment on function private.sounds_with_fewer_words is
@@ -3202,13 +3212,13 @@ create function private.search_sounds(query private.sound_query, out ids uuid[],
 language plpgsql stable set search_path = '' as $$
 declare
   as_typed constant private.search_text := private.read_search(query.q);
-  corrected private.search_text := as_typed;
+  corrected private.search_text := as_typed; -- without corrections, the text stays
   corrections jsonb;
   new_words text[];
   has_correction boolean;
 begin
   -- 1. All words as typed
-  ids := private.sounds_with_all_words(query, as_typed);
+  ids := private.sounds_with_text(query, as_typed);
   if cardinality(ids) > 0 then
     return;
   end if;
@@ -3217,7 +3227,7 @@ begin
   corrections := private.corrections_of(as_typed.found_words);
   if corrections <> '{}' then
     corrected := private.read_search(private.with_corrections(query.q, corrections));
-    ids := private.sounds_with_all_words(query, corrected);
+    ids := private.sounds_with_text(query, corrected);
     if cardinality(ids) > 0 then
       corrected_q := corrected.q;
       return;

@@ -1,4 +1,5 @@
--- Looks the words of a search up in the catalogue. 53_search.sql says in which order to read the search.
+-- Looks the words of a search up in the catalogue. Read private.read_search at the end of this file first, then upwards
+-- find_words, find_word, look_up, find_whole and find_longer. 53_search.sql says in which order to read the files.
 
 create type private.search_word as (
   place integer,
@@ -34,9 +35,9 @@ comment on column private.search_word.slugs is 'Categories that are named so, an
 comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
 comment on column private.search_word.share is
   'Share of the sounds that have the word or a joined form of it; if the vocabulary has neither, the share of the most '
-  'frequent longer word that begins with it, else 0.';
+  'frequent longer word that begins with it, else 0. Longer words count only where private.look_up looks for them.';
 comment on column private.search_word.in_descriptions_only is
-  'True if the word, or else every longer one, is in descriptions and in no title, tag or category.';
+  'True if the word, or else every longer one that was looked up, is in descriptions and in no title, tag or category.';
 
 -- Disables sequential scans, because Postgres would read the whole table if it overestimates how frequent a word is.
 create function private.any_matches(matching tsquery) returns boolean
@@ -81,7 +82,7 @@ declare
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_matches(matching);
+  word.is_whole := word.share is not null or private.any_matches(matching); -- a share: the vocabulary has a form
   word.slugs := case when word.is_whole then private.slugs_named(matching) end;
   return word;
 end
@@ -106,7 +107,8 @@ begin
   word.is_beginning := case
     when share_of_longer is not null then true
     when vocabulary_may_lack_it then private.any_matches(matching)
-    -- Longer words may be newer than the vocabulary. For a frequent word, to search for them would take 10 ms.
+    -- Longer words may be newer than the vocabulary. Assumes some for a rare word, and none for a frequent one, because
+    -- to search for longer words would take 10 ms.
     else word.share < 0.1
   end;
   word.share := coalesce(word.share, share_of_longer);
@@ -140,8 +142,9 @@ create function private.find_word(word private.search_word) returns private.sear
 language plpgsql stable set search_path = '' as $$
 declare
   without_e constant text := regexp_replace(word.typed, '([aou])e', '\1', 'g'); -- "ü" is also written "ue"
-  as_typed constant private.search_word := private.look_up(word, word.typed);
+  as_typed private.search_word;
 begin
+  as_typed := private.look_up(word, word.typed);
   if as_typed.is_known or without_e = word.typed then
     return as_typed;
   end if;
@@ -162,7 +165,7 @@ begin
     word := null;
     word.place := place;
     word.typed := words[place];
-    word.joined := array_remove(array[joined[place - 1], joined[place]], null);
+    word.joined := array_remove(array[joined[place - 1], joined[place]], null); -- null beyond the first and last word
     word.is_last := place = cardinality(words);
     found_words := found_words || private.find_word(word);
   end loop;
@@ -176,7 +179,8 @@ comment on type private.search_text is 'A text to search for.';
 comment on column private.search_text.q is 'The text as typed or corrected.';
 comment on column private.search_text.folded is 'The folded text, to compare with titles.';
 comment on column private.search_text.words is 'All words of the text.';
-comment on column private.search_text.found_words is 'The first words, each as the catalogue has it.';
+comment on column private.search_text.found_words is
+  'The first words, each as the catalogue has it. Later words only count in titles that contain the whole text.';
 
 create function private.max_words(folded text) returns integer
 language plpgsql immutable set search_path = '' as $$

@@ -94,7 +94,8 @@ begin
   return place;
 end
 $$;
-comment on function private.end_of_head is 'Returns the place of the thousandth sound for frequent words, else null.';
+comment on function private.end_of_head is
+  'Returns the place of the thousandth sound for frequent words. Null for others, or with fewer sounds.';
 
 create function private.rank_sounds(candidates uuid[], tiers private.search_tier[], folded text, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -141,7 +142,7 @@ create function private.ranked_sounds(
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
   max_sorted constant integer := 500;
-  in_any_order constant text := 'null::integer';
+  in_any_order constant text := 'null::integer'; -- a constant sorts nothing
   tiers constant private.search_tier[] := private.preferring(private.search_tiers(found_words), short_words);
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);

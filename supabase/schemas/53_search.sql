@@ -7,7 +7,7 @@
 --   53_ranking.sql         orders the sounds that have words;
 --   53_corrections.sql     finds the most similar word for a misspelt one.
 
-create function private.sounds_with_all_words(query private.sound_query, search private.search_text) returns uuid[]
+create function private.sounds_with_text(query private.sound_query, search private.search_text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
   are_known constant boolean := not exists (select from unnest(search.found_words) where not is_known);
@@ -19,10 +19,10 @@ begin
   return private.add_titles_containing(page, query, search.folded);
 end
 $$;
-comment on function private.sounds_with_all_words is
-  'Returns sounds that have all words, best first, then those whose titles contain the text.';
+comment on function private.sounds_with_text is
+  'Returns sounds that have all words, best first, then those whose titles contain the text, also with unknown words.';
 
--- Corrects the three longest, because each takes up to 20 ms among 50,000 words.
+-- Corrects the three longest unknown words, because each takes up to 20 ms among 50,000 words.
 create function private.corrections_of(found_words private.search_word[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -48,14 +48,18 @@ create function private.with_corrections(q text, corrections jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   part text;
+  corrected_part text;
   misspelt text;
   parts text[] := '{}';
 begin
   foreach part in array regexp_split_to_array(btrim(q), '\s+') loop
-    for misspelt in select word from unnest(private.search_words(part)) as word where corrections ? word loop
-      part := replace(private.fold_for_search(part), misspelt, corrections ->> misspelt);
+    corrected_part := part;
+    for misspelt in
+      select word from unnest(private.search_words(part)) as word where corrections -> word is not null
+    loop
+      corrected_part := replace(private.fold_for_search(corrected_part), misspelt, corrections ->> misspelt);
     end loop;
-    parts := parts || part;
+    parts := parts || corrected_part;
   end loop;
   return array_to_string(parts, ' ');
 end
@@ -102,14 +106,16 @@ declare
   kept private.search_word[];
 begin
   ids := '{}';
-  for number in reverse most..fewest loop
+  for number in reverse most..fewest loop -- not at all for a single word
     kept := known[:number];
     if exists (select from unnest(kept) where share <= 0.5) then
       ids := private.ranked_sounds(query, kept, short_words, null);
     end if;
-    exit when cardinality(ids) > 0;
+    if cardinality(ids) > 0 then
+      has_correction := exists (select from unnest(kept) where typed = any (new_words));
+      return;
+    end if;
   end loop;
-  has_correction := exists (select from unnest(kept) where typed = any (new_words));
 end
 $$;
 comment on function private.sounds_with_fewer_words is
@@ -119,13 +125,13 @@ create function private.search_sounds(query private.sound_query, out ids uuid[],
 language plpgsql stable set search_path = '' as $$
 declare
   as_typed constant private.search_text := private.read_search(query.q);
-  corrected private.search_text := as_typed;
+  corrected private.search_text := as_typed; -- without corrections, the text stays
   corrections jsonb;
   new_words text[];
   has_correction boolean;
 begin
   -- 1. All words as typed
-  ids := private.sounds_with_all_words(query, as_typed);
+  ids := private.sounds_with_text(query, as_typed);
   if cardinality(ids) > 0 then
     return;
   end if;
@@ -134,7 +140,7 @@ begin
   corrections := private.corrections_of(as_typed.found_words);
   if corrections <> '{}' then
     corrected := private.read_search(private.with_corrections(query.q, corrections));
-    ids := private.sounds_with_all_words(query, corrected);
+    ids := private.sounds_with_text(query, corrected);
     if cardinality(ids) > 0 then
       corrected_q := corrected.q;
       return;

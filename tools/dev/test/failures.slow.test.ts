@@ -61,13 +61,12 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     );
   });
 
-  /** Starts npm run dev with the data folder on a separate disk, which has the files of the folder `content`. */
-  async function onDisk(megabytes: number, content: string) {
+  /** Starts npm run dev with the data folder on a separate disk. */
+  async function onDisk(megabytes: number) {
     const folder = await mkdtemp(join(tmpdir(), 'sounds-service-disk-'));
     await chmod(folder, 0o711);
-    const mount = `mount -t tmpfs -o size=${megabytes}m,mode=755 tmpfs "$DEV_DATA_DIR"`;
-    const script = `${mount} && cp -a "$0/." "$DEV_DATA_DIR" && exec "$@"`;
-    const args = ['--mount', 'sh', '-c', script, content, process.execPath, mainFile];
+    const mount = `mount -t tmpfs -o size=${megabytes}m,mode=755 tmpfs "$DEV_DATA_DIR" && exec "$@"`;
+    const args = ['--mount', 'sh', '-c', mount, 'sh', process.execPath, mainFile];
     return { folder, dev: run(args, { ...env, DEV_DATA_DIR: folder }, 'unshare') };
   }
 
@@ -75,12 +74,11 @@ describe.runIf(inject('stack').embedded)('npm run dev, where something is wrong,
     skip(!canMount, 'Run as root on Linux to try a full disk.');
     const full = (folder: string, left: number) =>
       `The disk of ${folder} has ${left} MB left, and npm run dev needs 100 MB: free some space, or set DEV_DATA_DIR to a folder on another disk.\n`;
-    const empty = await mkdtemp(join(tmpdir(), 'sounds-service-empty-'));
-    const { folder, dev } = await onDisk(60, empty);
+    const { folder, dev } = await onDisk(60);
     expect(await dev.exited).toBe(1);
     expect(dev.output).toEqual({ stdout: '', stderr: full(folder, 60) });
 
-    const filling = await onDisk(200, await preparedFolder()); // of about 80 MB
+    const filling = await onDisk(120);
     await filling.dev.until('Seeding the catalogue');
     const seen = `/proc/${filling.dev.pid}/root${filling.folder}/filler`;
     const { stderr: filled } = spawnSync('dd', ['if=/dev/zero', `of=${seen}`, 'bs=64k'], { encoding: 'utf8' });

@@ -29,7 +29,7 @@ async function signUpWith(signUp: Answer, signIn: Answer | 'session' = 'session'
   return { status, asked };
 }
 
-test('POST /auth/guest returns 400 while Auth does not respond and the operator has switched guests off', async () => {
+test('POST /auth/guest returns 400 without a response of Auth if guests are switched off', async () => {
   await withSupabase(
     ({ url }, res) => {
       if (url?.startsWith('/auth/v1/')) return void res.destroy();

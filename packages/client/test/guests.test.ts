@@ -164,7 +164,7 @@ test('a guest whose session is over costs no refresh of the user, and holds up n
   expect(sent.filter((name) => name === 'POST /auth/refresh')).toHaveLength(1); // of the guest
 });
 
-test('what a guest has not sent takes nothing from the account, and waits for room', async ({ guest, device, sql }) => {
+test('unsent changes of a guest take nothing from the account, and wait for room', async ({ guest, device, sql }) => {
   const { api, again, network, keys, store } = guest;
   const owner = device.account.user.id;
   const [common = '', ofGuest = ''] = await addSounds(sql, [{}, {}]);

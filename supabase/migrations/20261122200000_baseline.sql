@@ -1535,13 +1535,13 @@ declare
   ordering constant text := case query.sort
     when 'title' then 'sound.search_title, sound.created_at'
     when 'newest' then 'sound.created_at desc'
-    else 'sound.list_rank desc, sound.created_at desc'
+    else 'sound.list_rank desc, sound.created_at desc' -- without a sort
   end;
   after_place constant text := case
     when place.moment is null then 'true'
     when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($4, $5)'
     when query.sort = 'newest' or place.key is null then 'sound.created_at < $5'
-    else '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
+    else '(sound.list_rank, sound.created_at) < ($4::bigint, $5)' -- without a sort
   end;
 begin
   return private.sorted_sounds(query, after_place, place, ordering, max_rows);
@@ -1602,7 +1602,7 @@ declare
 begin
   ids := case query.sort
     when 'popular' then private.sounds_by_popularity(query, place, limit_and_one)
-    else private.sounds_by_sort(query, place, limit_and_one)
+    else private.sounds_by_sort(query, place, limit_and_one) -- title, newest, or no sort
   end;
   if cardinality(ids) > query.limit then
     ids := ids[:query.limit];
@@ -2258,7 +2258,8 @@ begin
   return greatest(private.receipts_a_day(with_api_key) - coalesce(receipts_today, 0), 0);
 end
 $$;
-comment on function private.receipts_left is 'Returns how many receipts the user may still get today.';
+comment on function private.receipts_left is
+  'Returns how many receipts the user may still get today. Those of plays by apps and by API keys count together.';
 
 create function private.remember_plays(player uuid, plays private.sent_play[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -2296,7 +2297,7 @@ begin
   perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
   -- Adds plays that were made before the history was cleared to the counts only. Postgres calls the functions from left
-  -- to right, so this locks the history before the counts.
+  -- to right, so this locks the history before the counts, for each sound and day.
   perform
     private.add_to_history(player, sound_id, number_after_clearing, last_moment),
     private.add_to_counts(sound_id, played, day)
@@ -2314,20 +2315,15 @@ comment on function private.count_new_plays is
 
 create function private.status_of_play(play private.sent_play, player uuid, counted_place integer) returns text
 language plpgsql stable set search_path = '' as $$
-declare
-  is_key_of_counted constant boolean := counted_place is not null; -- otherwise a receipt is of an earlier request
-  is_repeated constant boolean := case
-    when is_key_of_counted then play.place > counted_place
-    else private.has_receipt(player, play.key)
-  end;
 begin
   return case
     when play.place = counted_place then 'counted'
-    when is_repeated then 'duplicate'
+    when play.place > counted_place then 'duplicate' -- of the counted play
+    when counted_place is null and private.has_receipt(player, play.key) then 'duplicate' -- of an earlier request
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'
-    when private.is_playable(play.sound_id, player, play.moment) then 'over_limit'
-    else 'not_found'
+    when not private.is_playable(play.sound_id, player, play.moment) then 'not_found'
+    else 'over_limit'
   end;
 end
 $$;
@@ -3570,7 +3566,8 @@ begin
   delete from public.progress where user_id = player and sound_id = any (unlocked);
 end
 $$;
-comment on function private.limit_positions is 'Deletes all positions of a user but the newest 200.';
+comment on function private.limit_positions is
+  'Deletes all positions of a user but the newest 200. Removals do not count, and stay.';
 
 create function private.save_progress(entries jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -3920,6 +3917,7 @@ declare
   results json[] := '{}';
 begin
   perform private.lock_lists();
+  -- Reads the list for each entry anew, because earlier entries may have changed it or made room.
   foreach sent in array private.sent_lists(lists) loop
     select own.* into present from public.lists as own where user_id = auth.uid() and own.id = sent.id;
     if sent.items is null then

@@ -95,8 +95,8 @@ end
 $$;
 comment on function private.cursor_at is 'Returns the cursor of the page that begins after a sound.';
 
--- Statements with a category read one index range for each slug, and merge them. The merged rows are named "sound",
--- too, so that the same order applies to them.
+-- Statements with a category read one index range for each slug, and merge them (but see private.played_sounds). The
+-- merged rows are named "sound", too, so that the same order applies to them.
 create function private.sorted_sounds(
   query private.sound_query, condition text, place private.list_place, ordering text, max_rows integer
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -126,19 +126,20 @@ declare
   ordering constant text := case query.sort
     when 'title' then 'sound.search_title, sound.created_at'
     when 'newest' then 'sound.created_at desc'
-    else 'sound.list_rank desc, sound.created_at desc'
+    else 'sound.list_rank desc, sound.created_at desc' -- without a sort
   end;
   after_place constant text := case
     when place.moment is null then 'true'
     when query.sort = 'title' then '(sound.search_title, sound.created_at) > ($4, $5)'
     when query.sort = 'newest' or place.key is null then 'sound.created_at < $5'
-    else '(sound.list_rank, sound.created_at) < ($4::bigint, $5)'
+    else '(sound.list_rank, sound.created_at) < ($4::bigint, $5)' -- without a sort
   end;
 begin
   return private.sorted_sounds(query, after_place, place, ordering, max_rows);
 end
 $$;
 
+-- Reads the counts of all sounds in order, and skips other categories, because private.popularity has no category.
 create function private.played_sounds(query private.sound_query, place private.list_place, max_rows integer)
 returns uuid[] language plpgsql stable set search_path = '' as $$
 declare
@@ -194,7 +195,7 @@ declare
 begin
   ids := case query.sort
     when 'popular' then private.sounds_by_popularity(query, place, limit_and_one)
-    else private.sounds_by_sort(query, place, limit_and_one)
+    else private.sounds_by_sort(query, place, limit_and_one) -- title, newest, or no sort
   end;
   if cardinality(ids) > query.limit then
     ids := ids[:query.limit];

@@ -57,8 +57,8 @@ $$;
 comment on function private.lock_user is
   'Locks an account until the transaction ends, so that it cannot be deleted meanwhile. Raises PT401 if it is gone.';
 
--- The day of the user is no such lock: requests that began before and after midnight have two, and deadlocked with it
--- when they sent the same plays.
+-- Takes an advisory lock, because a row of private.listening_days would not do: requests that began before and after
+-- midnight lock two such rows, and deadlocked when they sent the same plays.
 create function private.lock_plays(player uuid) returns void language plpgsql volatile set search_path = '' as $$
 begin
   perform private.lock_user(player);

@@ -27,7 +27,8 @@ begin
   return greatest(private.receipts_a_day(with_api_key) - coalesce(receipts_today, 0), 0);
 end
 $$;
-comment on function private.receipts_left is 'Returns how many receipts the user may still get today.';
+comment on function private.receipts_left is
+  'Returns how many receipts the user may still get today. Those of plays by apps and by API keys count together.';
 
 create function private.remember_plays(player uuid, plays private.sent_play[]) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -65,7 +66,7 @@ begin
   perform private.remember_plays(player, counted);
   perform private.add_listener(player, array(select (moment at time zone 'UTC')::date from unnest(counted)));
   -- Adds plays that were made before the history was cleared to the counts only. Postgres calls the functions from left
-  -- to right, so this locks the history before the counts.
+  -- to right, so this locks the history before the counts, for each sound and day.
   perform
     private.add_to_history(player, sound_id, number_after_clearing, last_moment),
     private.add_to_counts(sound_id, played, day)
@@ -81,22 +82,18 @@ $$;
 comment on function private.count_new_plays is
   'Counts plays of the last 30 days without a receipt, up to the daily limit. Returns those it counted.';
 
+-- Looks for duplicates before the other reasons, because a play that was counted may be too old by now.
 create function private.status_of_play(play private.sent_play, player uuid, counted_place integer) returns text
 language plpgsql stable set search_path = '' as $$
-declare
-  is_key_of_counted constant boolean := counted_place is not null; -- otherwise a receipt is of an earlier request
-  is_repeated constant boolean := case
-    when is_key_of_counted then play.place > counted_place
-    else private.has_receipt(player, play.key)
-  end;
 begin
   return case
     when play.place = counted_place then 'counted'
-    when is_repeated then 'duplicate'
+    when play.place > counted_place then 'duplicate' -- of the counted play
+    when counted_place is null and private.has_receipt(player, play.key) then 'duplicate' -- of an earlier request
     when play.moment <= now() - interval '30 days' then 'too_old'
     when play.moment > now() then 'in_future'
-    when private.is_playable(play.sound_id, player, play.moment) then 'over_limit'
-    else 'not_found'
+    when not private.is_playable(play.sound_id, player, play.moment) then 'not_found'
+    else 'over_limit'
   end;
 end
 $$;

@@ -101,7 +101,8 @@ begin
   delete from public.progress where user_id = player and sound_id = any (unlocked);
 end
 $$;
-comment on function private.limit_positions is 'Deletes all positions of a user but the newest 200.';
+comment on function private.limit_positions is
+  'Deletes all positions of a user but the newest 200. Removals do not count, and stay.';
 
 create function private.save_progress(entries jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$

@@ -116,8 +116,8 @@ end
 $$;
 comment on function private.save_list is 'Saves a list unless another edit was faster. Returns its status.';
 
--- Remembers also an id that was never saved, because the request that saves it may still arrive. Forgets all but the
--- newest 10,000, so that no user fills the table.
+-- Remembers a removal for 30 days (private.upkeep), also of an id that was never saved, because the request that saves
+-- it may still arrive. Forgets all but the newest 10,000, so that no user fills the table.
 create function private.remember_removal(list_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -158,6 +158,7 @@ declare
   results json[] := '{}';
 begin
   perform private.lock_lists();
+  -- Reads the list for each entry anew, because earlier entries may have changed it or made room.
   foreach sent in array private.sent_lists(lists) loop
     select own.* into present from public.lists as own where user_id = auth.uid() and own.id = sent.id;
     if sent.items is null then

@@ -70,7 +70,7 @@ export async function adoptGuests(parts: Adopting, user: User): Promise<void> {
     if (isAdopted) {
       data.send();
       await data.refresh().catch(() => {}); // the app can read the collections again
-      onSession({ type: 'adopted', user });
+      onSession({ type: 'adopted', user }); // lists.ts then reads the lists again
     }
   }
 }
@@ -102,6 +102,7 @@ async function callAdoption(parts: Adopting, owner: string, guest: Session): Pro
   } catch (error) {
     const { reason } = error as SoundsError;
     if (reason === 'no_such_guest') return; // adopted before
+    // `token_invalid` comes from sendRemovals, because the client renews the token of the user itself.
     if (reason !== 'token_invalid' && reason !== 'guest_token_invalid') throw error;
     const fresh = await refreshed(parts, owner, guest);
     if (fresh) await post(fresh); // otherwise the session is over

@@ -32,7 +32,7 @@ const maxItemsOfMix = 20;
 /** Tells whether the service accepts this number of items. */
 export const fits = ({ is_mix, items }: Content) => items.length <= (is_mix ? maxItemsOfMix : maxItems);
 
-/** Returns the content of a list without its other fields, and without previews, which would fill the store. */
+/** Returns the content of a list without its other fields, and without the previews of its sounds. */
 export const contentOf = ({ name, is_mix, items }: Content): Content => ({
   name,
   is_mix,

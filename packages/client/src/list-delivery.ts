@@ -50,7 +50,7 @@ export function createListDelivery(
   async function settle(user: string, id: string, sent: Edit, result?: Result): Promise<string[]> {
     let again: string[] = [];
     if (!result) {
-      keep(noAnswer());
+      keep(noAnswer()); // the edit stays, because it may not be saved
       return again;
     }
     const { list } = result;

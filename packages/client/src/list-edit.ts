@@ -26,18 +26,24 @@ const beginningOf = (list: StoredList) => ({ serviceState: contentOf(list), vers
 /**
  * Returns the unsent edit of a list after a save. It begins where the unsent edit began, or else from the copy. Its
  * content is merged with that on the device, which may have changed since the app read the list.
- * @param unsent edit of the list until now
- * @param copied list as the service had it last
- * @param seen state that the app has edited, if it is remembered
+ * @param edited list that the app saves
+ * @param unsentEdit edit of the list until now
+ * @param serviceCopy list as the service had it last
+ * @param lastSeen state of the list that the app has changed, if it is remembered
  * @throws SoundsError `too_many` if the result has too many sounds
  */
-export function editAfterSave(list: ListToSave, unsent?: Edit, copied?: StoredList, seen: Content | null = null): Edit {
-  const asSeen = { serviceState: seen, version: list.version };
-  const { serviceState, version } = unsent ?? (copied ? beginningOf(copied) : asSeen);
-  // What the app has edited. If that is not remembered, it is known only for the version where the edit began.
-  const base = seen ?? (version === list.version ? serviceState : null);
-  const present = unsent?.mine ?? copied; // what this device has
-  const { name, is_mix, items } = present ? merge(base, list, present) : list;
+export function editAfterSave(
+  edited: ListToSave,
+  unsentEdit?: Edit,
+  serviceCopy?: StoredList,
+  lastSeen: Content | null = null,
+): Edit {
+  const asSeen = { serviceState: lastSeen, version: edited.version };
+  const { serviceState, version } = unsentEdit ?? (serviceCopy ? beginningOf(serviceCopy) : asSeen);
+  const isSameVersion = version === edited.version; // then the app has changed that state, even if it is not remembered
+  const base = lastSeen ?? (isSameVersion ? serviceState : null);
+  const onDevice = unsentEdit?.mine ?? serviceCopy;
+  const { name, is_mix, items } = onDevice ? merge(base, edited, onDevice) : edited;
   const mine = { name, is_mix, items };
   if (!fits(mine)) throw tooMany();
   return { serviceState, version, mine, updated_at: new Date().toISOString() };

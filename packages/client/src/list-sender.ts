@@ -66,7 +66,7 @@ export function createListSender(
     return kept;
   }
 
-  /** Replaces the copy by the lists of the service. Call it in `asOnlySender`, when all edits have been sent. */
+  /** Replaces the copy by the lists of the service. Call it in `asOnlySender`, after `sendAll`. */
   async function receive(user: string, options?: CallOptions) {
     const lists = await getLists(api, user, options);
     await copy.replace(user, Object.fromEntries(lists.map((list) => [list.id, list])));
@@ -83,7 +83,10 @@ export function createListSender(
 const removalsFirst = (edits: [string, Edit][]) =>
   edits.sort(([, a], [, b]) => Number(a.mine !== null) - Number(b.mine !== null));
 
-/** Returns the error of an edit that stays because another device was faster each time. It is sent again later. */
+/**
+ * Returns the error of an edit that stays because another device was faster each time, or because the user kept editing.
+ * It is sent again later.
+ */
 const outrun = () =>
   new SoundsError('Another device was faster.', {
     status: 0,

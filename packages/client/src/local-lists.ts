@@ -12,7 +12,7 @@ type LocalList = ListToSave & { updated_at: string };
  * @param unsent edits that are not sent yet
  */
 export function createLocalLists(copy: Entries<StoredList>, unsent: Entries<Edit>) {
-  const seen: SeenStates = new Map();
+  const seen: SeenStates = new Map(); // also what the app has saved
 
   return {
     /** Returns all lists with unsent edits, newest change first. */
@@ -32,7 +32,7 @@ export function createLocalLists(copy: Entries<StoredList>, unsent: Entries<Edit
         const next = editAfterSave(list, edit, copied, seen.get(keyOf(list)));
         delete edits[list.id]; // at the end, as the newest change
         edits[list.id] = next;
-        remember(seen, list); // the next save of this object is compared with this one
+        remember(seen, list); // the next save of this object is an edit of this state
       });
     },
 

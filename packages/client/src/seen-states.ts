@@ -1,6 +1,6 @@
 import { type Content, contentOf, type ListToSave } from './list-content.ts';
 
-/** States of lists that the app has got or saved, because it may edit one that the copy no longer has. */
+/** States of lists that the app has got or saved, because its next edit may begin from one that is in no copy. */
 export type SeenStates = Map<string, Content>;
 
 /** Maximum number of keys of states that are remembered. Each state has two keys. */

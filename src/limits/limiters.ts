@@ -28,7 +28,8 @@ const busyMs = 3_000;
 
 /**
  * Rejects a request that is beyond a limit. If the limit has `letsTrustedTry` and the account trusts the client, lets
- * it continue and keeps the error in `locals.refusal`, which is the response if the attempt fails.
+ * it continue and keeps the error in `locals.refusal`, which is the response if the attempt fails. README.md has a table
+ * of what the other limits do with such an attempt.
  */
 async function rejectUnlessTrusted(
   error: ApiError,

@@ -10,7 +10,10 @@ const trustedMs = 30 * 24 * 3_600_000;
  * by cookie).
  */
 export function createTrustedClients(redis: SharedRedis | null) {
-  /** Unix times in milliseconds of the last sign-in of a client, and of the event that ended all trust before it. */
+  /**
+   * Unix times in milliseconds: when a client has last signed in by a password or a mailed code, and when all trust in
+   * the clients of an account has ended.
+   */
   const times = lruCache<number>(20_000, trustedMs);
   const keyOf = (email: string, ip: string) => `sounds:trusted-client:${accountKey(email, clientKey(ip))}`;
   const endKeyOf = (email: string) => `sounds:trust-ended:${accountKey(email)}`;
@@ -33,7 +36,7 @@ export function createTrustedClients(redis: SharedRedis | null) {
       return trustedAt > 0 && trustedAt >= endedAt; // equal if a confirmation ends all trust and begins it anew
     },
 
-    add: (email: string, ip: string) => record(keyOf(email, ip)),
+    trust: (email: string, ip: string) => record(keyOf(email, ip)),
 
     /** Ends the trust in all clients of an address, because a new or confirmed account may have another owner. */
     endAll: (email: string) => record(endKeyOf(email)),

@@ -115,7 +115,7 @@ export const authEndpoints = [
     errors: ['unauthorized'],
     handle: async ({ context, body, ip, gone, refusal }) => {
       const tokens = await context.auth.signIn(body, ip, { isBeyondLimit: refusal !== undefined, gone });
-      await context.trustedClients.add(body.email, ip);
+      await context.trustedClients.trust(body.email, ip);
       return { data: toSession(tokens) };
     },
   }),

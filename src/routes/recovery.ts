@@ -113,7 +113,7 @@ export const recoveryEndpoints = [
       const afterDelay = (error: unknown) => due.then(() => Promise.reject(error));
       if (body.type === 'recovery') {
         const tokens = await context.auth.verifyCode(body, ip).catch(afterDelay);
-        await context.trustedClients.add(body.email, ip);
+        await context.trustedClients.trust(body.email, ip);
         return { data: toSession(tokens) };
       }
       const { email, code, full_name } = body;
@@ -125,7 +125,7 @@ export const recoveryEndpoints = [
       };
       const confirmation = { email, code, password: body.password as string, fullName: full_name };
       const tokens = await context.auth.confirmAddress(confirmation, ip, complete).catch(afterDelay);
-      await context.trustedClients.add(email, ip);
+      await context.trustedClients.trust(email, ip);
       return { data: toSession(tokens) };
     },
   }),

@@ -5,10 +5,7 @@ const minimumMs = 500;
 
 export const minimumDelay = () => setTimeout(minimumMs);
 
-/**
- * Response time of a 429 that hides which clients an account trusts. Their attempts have this time to succeed. A full
- * queue of password calls takes a second: two cores hash a password in 0.1 s, and Auth gets eight at a time.
- */
+/** Response time of a 429 that hides which clients an account trusts. Their attempts have this time to succeed. */
 const refusalMs = 2_000;
 
 export const refusalDelay = () => setTimeout(refusalMs);

@@ -108,7 +108,7 @@ function mapDataError(error: unknown, name: CalledFunction, withUserToken: boole
   const known = /^(PGRST\w{3}|\w{5})$/.test(error.code) ? { cause: error } : {};
   const cause = new Error(`PostgREST answered ${error.code || 'without a code'} to ${name}`, known);
   switch (error.code) {
-    case 'PT401': // as_api_key: the key is not active
+    case 'PT401': // the API key is not active, the account or session has ended, or the token is of another app
       return invalidToken(cause);
     case scopeExceeded:
       return beyondScope(error.details, error.hint, cause);

@@ -153,7 +153,7 @@ base('60,000 counters in a Redis with the settings of compose.yaml leave all tru
   const trusted = createTrustedClients(redis);
   await redis.settled;
   const emails = Array.from({ length: 100 }, newEmail);
-  for (const email of emails) await trusted.add(email, '192.0.2.1');
+  for (const email of emails) await trusted.trust(email, '192.0.2.1');
   const admin = new Redis(server.url);
   // Use scripts, because they are faster than a command for each key. Redis evicts keys before each script.
   const script = "for n = ARGV[2], ARGV[2] + 999 do redis.call('SET', ARGV[1] .. n, 1, 'PX', 3600000) end";

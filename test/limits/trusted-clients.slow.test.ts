@@ -199,7 +199,7 @@ test('an account trusts a client for 30 days after a sign-in', async () => {
   const isTrustedAfter = async (days: number) => {
     const [trusted, email] = [createTrustedClients(null), newEmail()];
     clock.mockReturnValue(1_000);
-    await trusted.add(email, '192.0.2.1');
+    await trusted.trust(email, '192.0.2.1');
     clock.mockReturnValue(1_000 + days * 24 * 3_600_000);
     return trusted.has(email, '192.0.2.1');
   };

@@ -49,7 +49,8 @@ interface QueueOptions {
  * Creates the queue of calls that hash a password, because Auth serves few of them at a time and gives up after 10 s.
  * A call holds a place while it waits and while it runs.
  * @param callsAtOnce number n of calls that run at a time. There are 8n places, 2n of them for one client or network,
- *   and for each priority 8n reserved ones, n/4 of them for one client or network, which cannot hold all calls that run
+ *   and for each priority 8n reserved ones, n/4 (rounded up) of them for one client or network, which leaves the others
+ *   some of the n calls
  */
 export function createPasswordQueue(callsAtOnce: number) {
   const { passwordChange, trustedSignIn } = priorities;
@@ -58,7 +59,7 @@ export function createPasswordQueue(callsAtOnce: number) {
   const places = createPlaces({ total, perKey: total / 4 });
   const createReserved = () => createPlaces({ total, perKey: Math.ceil(callsAtOnce / 4) });
   const reservedPlaces = { 0: undefined, [passwordChange]: createReserved(), [trustedSignIn]: createReserved() };
-  /** Wait of the last call that started or was rejected after its wait, without those that went first. */
+  /** Wait of the last call without a reserved place that started, or was rejected after its wait. */
   let lastWaitMs = 0;
 
   return {
@@ -81,7 +82,7 @@ export function createPasswordQueue(callsAtOnce: number) {
         if (!freeReserved) lastWaitMs = performance.now() - enqueuedAt;
       };
       const timer = setTimeout(() => {
-        recordWait(); // otherwise a queue in which only calls that go first start would not count as full
+        recordWait(); // otherwise the queue would not count as full while only calls with reserved places start
         leave();
       }, longestWaitMs);
       gone?.addEventListener('abort', leave);

@@ -49,6 +49,8 @@ export class RestConnection extends PostgresConnection {
   readonly #requests: PostgresConnection;
   /** Number of closed connections in the pool that no request has used since. */
   #lost = 0;
+  /** Number of changes of the schema. */
+  #changes = 0;
 
   constructor(databaseUrl: string) {
     const postgresOptions = driverOptions();
@@ -64,10 +66,23 @@ export class RestConnection extends PostgresConnection {
 
   /** Reads the system catalogue again after each change. A standby does not notify about changes. */
   async watchSchema(): Promise<void> {
-    const listening = this.driver.listen('pgrst', () => void this.clearSchemaCache());
+    const listening = this.driver.listen('pgrst', () => {
+      this.#changes += 1;
+      void this.clearSchemaCache();
+    });
     await listening.catch((error: PostgresError) => {
       if (error.code !== '25006') throw error;
     });
+  }
+
+  /** Reads the schema until it has not changed meanwhile, because Lite would keep the former one. */
+  override async introspect(options?: Parameters<PostgresConnection['introspect']>[0]) {
+    for (;;) {
+      const changes = this.#changes;
+      const schema = await super.introspect(options);
+      if (changes === this.#changes) return schema;
+      await this.clearSchemaCache();
+    }
   }
 
   /** Converts a database error of a data request into a Response, because Lite would log and misinterpret it. */

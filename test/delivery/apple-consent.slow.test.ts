@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as jose from 'jose';
 import { describe, expect } from 'vitest';
-import { codeIn, startEdgeFunction } from '../support/edge-function.ts';
+import { codeIn, startEdgeFunction, untilCallable } from '../support/edge-function.ts';
 import { fixture } from '../support/fixture.ts';
 import { freePort } from '../support/ports.ts';
 import { test as base, newUser, type Sql } from '../support/test.ts';
@@ -55,6 +55,7 @@ const test = base.extend<{ $file: { store: AppStore; installed: Sql } }>({
   installed: [
     async ({ sql }, use) => {
       await sql.unsafe(codeIn(page, 'sql', chapter));
+      await untilCallable('rescind_consent', { transaction_id: 'of nobody' });
       await use(sql);
       await sql`drop function public.save_app_transaction, public.rescind_consent`;
       await sql`drop table private.app_transactions`;

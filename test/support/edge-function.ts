@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 
 type Handler = (request: Request) => Promise<Response>;
 
@@ -10,6 +10,17 @@ export function codeIn(page: string, language: 'ts' | 'sql', heading: string): s
   const block = new RegExp(`^ {3}\`\`\`${language}\n(.*?)^ {3}\`\`\`$`, 'ms').exec(chapter.split('\n## ')[0] ?? '');
   if (block?.[1] === undefined) throw new Error(`${page} has no code in ${language} under "${heading}".`);
   return block[1].replaceAll(/^ {3}/gm, '');
+}
+
+/**
+ * Waits until the data API can call a function that was just created, because it reads the schema again only later.
+ * @param args arguments of a call that changes nothing
+ */
+export async function untilCallable(name: string, args: object): Promise<void> {
+  const { apiUrl, secretKey } = inject('stack');
+  const headers = { apikey: secretKey, 'Content-Type': 'application/json' };
+  const call = () => fetch(`${apiUrl}/rest/v1/rpc/${name}`, { method: 'POST', headers, body: JSON.stringify(args) });
+  await expect.poll(async () => (await call()).status).toBe(200);
 }
 
 /**

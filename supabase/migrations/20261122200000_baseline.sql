@@ -210,29 +210,29 @@ end
 $$;
 comment on function private.search_words is 'Returns the folded words of a text.';
 
-create function private.is_unspaced(word text) returns boolean
+create function private.may_be_pair(word text) returns boolean
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return ascii(word) >= 3584; -- U+0E00, the first letter of Thai
 end
 $$;
-comment on function private.is_unspaced is
-  'Tells whether a word may be a pair of letters of a script without spaces. All these scripts begin at U+0E00 or '
-  'later, as do a few others, such as Georgian.';
+comment on function private.may_be_pair is
+  'Tells whether a word begins at U+0E00 or later, as all pairs of letters do: those of scripts without spaces, and of '
+  'Hangul. Some other words do, too, such as Georgian ones and emoji.';
 
 create function private.joined_words(words text[]) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return array(
-    select case when not private.is_unspaced(words[place]) and not private.is_unspaced(words[place + 1]) then
+    select case when not private.may_be_pair(words[place]) and not private.may_be_pair(words[place + 1]) then
       left(words[place] || words[place + 1], 50) end
     from generate_series(1, cardinality(words) - 1) as place
   );
 end
 $$;
 comment on function private.joined_words is
-  'Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". Returns null for words of '
-  'scripts without spaces.';
+  'Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". Returns null where one of '
+  'the two may be a pair of letters.';
 
 create function private.end_of_range(beginning text) returns text
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -276,7 +276,7 @@ comment on function private.search_vector is
   'they are of the title, and with "#" if they are of tags; the category with "/".';
 
 grant execute on function
-  private.fold_letters, private.fold_for_search, private.words_of_folded, private.search_words, private.is_unspaced,
+  private.fold_letters, private.fold_for_search, private.words_of_folded, private.search_words, private.may_be_pair,
   private.joined_words, private.marked_words, private.search_vector
   to service_role;
 
@@ -1417,18 +1417,19 @@ begin
 end
 $$;
 comment on function private.slugs_of is
-  'Returns the slugs that the category of a query matches: of an unknown one its own, which no sound has. Null without '
-  'a category.';
+  'Returns the slugs that the category of a query matches, also of hidden categories, whose sounds stay visible. An '
+  'unknown one matches its own slug, which no sound has. Null without a category.';
 
 -- supabase/schemas/32_list_order.sql
 
 create type private.list_place as (key text, moment timestamptz);
-comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
+comment on type private.list_place is
+  'The place of a sound in a list: the two values that the list is ordered by. A page begins after it.';
 comment on column private.list_place.key is
-  'What the list is ordered by before created_at, as text: list_rank without a sort, the folded title for title, the '
-  'number of plays at the last hourly refresh for popular ("0" without plays), and an empty text for newest. Null for '
-  'a cursor without a sort whose time is that of no present or former sound.';
-comment on column private.list_place.moment is 'created_at of the sound.';
+  'The first value, as text. It depends on the sort. None: list_rank; title: the folded title; popular: the number of '
+  'plays at the last hourly refresh, "0" without plays; newest: always an empty text. Null in place of list_rank if no '
+  'sound ever had the time of the cursor.';
+comment on column private.list_place.moment is 'The second value: created_at of the sound.';
 
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
@@ -1444,7 +1445,7 @@ begin
   )
   select list_rank, created_at into place.key, place.moment from former_and_present
     where created_at between moment and latest
-    order by (created_at = moment) desc, list_rank, created_at limit 1;
+    order by (created_at = moment) desc, list_rank, created_at limit 1; -- the last one in list order
   place.moment := coalesce(place.moment, moment);
   return place;
 end
@@ -2519,7 +2520,7 @@ create view private.visible_category with (security_invoker = true) as
   from public.categories
   where is_active and (parent_id is null or private.is_category_active(parent_id));
 comment on view private.visible_category is
-  'Categories whose names a search finds, with the search index of the names.';
+  'Categories that a search finds by their name or slug, with the search index of both.';
 
 create materialized view private.vocabulary as
   with marked as (
@@ -2541,8 +2542,9 @@ create materialized view private.vocabulary as
   where share >= 0.001 or word !~ '^[0-9]';
 create unique index vocabulary_word on private.vocabulary (word) include (share, in_descriptions_only);
 comment on materialized view private.vocabulary is
-  'Words of active sounds and of categories at the last hourly refresh, each with its share of the sounds. Leaves out '
-  'numbers that few sounds have, because each sound may be numbered.';
+  'Words of active sounds and of categories at the last refresh (hourly, and after an import). The share is the number '
+  'of sounds and categories that have the word, divided by the number of sounds. Leaves out numbers that few sounds '
+  'have, because each sound may be numbered.';
 
 create function private.swaps(word text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -2635,22 +2637,26 @@ comment on column private.search_word.spelled is
   'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if no sound or category has it so.';
 comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
-  '"lofi".';
+  '"lofi". Words that may be pairs of letters (private.may_be_pair) are not joined.';
 comment on column private.search_word.is_last is
   'True for the last word that is looked up, which people may still be typing. private.max_words cuts longer searches.';
 comment on column private.search_word.is_known is
-  'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
+  'True if is_whole or is_beginning: the vocabulary had the word at its last refresh, or the catalogue has it now. '
+  'Filters of the search do not matter.';
 comment on column private.search_word.is_whole is
   'True if a sound or a category has the word itself, or joined with a neighbour.';
 comment on column private.search_word.is_beginning is
-  'True if longer words that begin with it match, too: the catalogue has some, or may have.';
-comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
-comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
+  'True if longer words that begin with it match, too: the catalogue has some, or may have some that are newer than '
+  'the vocabulary. False where private.look_up does not look for them.';
+comment on column private.search_word.slugs is
+  'Categories whose name or slug has the word or a joined form of it, and their sub-categories.';
+comment on column private.search_word.slugs_beginning is
+  'Categories whose name or slug has a word that begins with it, and their sub-categories.';
 comment on column private.search_word.share is
-  'Share of the sounds that have the word or a joined form of it; if the vocabulary has neither, the share of the most '
-  'frequent longer word that begins with it, else 0. Longer words count only where private.look_up looks for them.';
+  'Greatest share that the vocabulary has for the word and its joined forms (private.find_whole). If it has none of '
+  'them, the greatest share of longer words (private.find_longer), else 0.';
 comment on column private.search_word.in_descriptions_only is
-  'True if the word, or else every longer one that was looked up, is in descriptions and in no title, tag or category.';
+  'True if the vocabulary has the word and its joined forms, or else the longer words, from descriptions only.';
 
 create function private.any_matches(matching tsquery) returns boolean
 language plpgsql stable set search_path = '' set enable_seqscan = off as $$
@@ -2677,21 +2683,22 @@ begin
 end
 $$;
 comment on function private.slugs_named is
-  'Returns the categories whose names match, and their sub-categories. None if more than 20 match.';
+  'Returns the categories whose name or slug matches, and their sub-categories. None if more than 20 match.';
 
 create function private.find_whole(word private.search_word) returns private.search_word
 language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   forms constant text[] := word.spelled || word.joined;
-  -- The index has "lo fi" also as "+lofi". The vocabulary leaves out words with "+".
+  -- The index has neighbours such as "lo fi" also as "+lofi", from titles, tags, descriptions and names of categories.
+  -- The vocabulary leaves out words with "+".
   indexed_forms constant text[] := forms || ('+' || word.spelled);
   matching constant tsquery := array_to_string(
     array(select quote_literal(form) from unnest(indexed_forms) as form), '|');
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_matches(matching); -- a share: the vocabulary has a form
+  word.is_whole := word.share is not null or private.any_matches(matching); -- with a share, the vocabulary has a form
   word.slugs := case when word.is_whole then private.slugs_named(matching) end;
   return word;
 end
@@ -2733,9 +2740,9 @@ begin
   word.spelled := spelling;
   word.is_beginning := false;
   word := private.find_whole(word);
-  -- Longer words count for the last word, and for others only if nothing has the word itself. In a script without
-  -- spaces they always count, because words are pairs of letters there, and the typed one may be a single letter.
-  if word.is_last or not word.is_whole or private.is_unspaced(spelling) then
+  -- Longer words count for the last word, and for others only if nothing has the word itself. They always count for a
+  -- word that may belong to a script of pairs of letters, because it may be a single letter there.
+  if word.is_last or not word.is_whole or private.may_be_pair(spelling) then
     word := private.find_longer(word);
   end if;
   word.is_known := word.is_whole or word.is_beginning;
@@ -2773,7 +2780,8 @@ begin
     word := null;
     word.place := place;
     word.typed := words[place];
-    word.joined := array_remove(array[joined[place - 1], joined[place]], null); -- null beyond the first and last word
+    -- Removes nulls: those beyond the first and the last word, and those of words that are not joined.
+    word.joined := array_remove(array[joined[place - 1], joined[place]], null);
     word.is_last := place = cardinality(words);
     found_words := found_words || private.find_word(word);
   end loop;
@@ -2842,23 +2850,23 @@ declare
   spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
   is_beginning constant boolean := with_beginnings and word.is_beginning;
   mark text;
-  forms text[] := '{}';
+  alternatives text[] := '{}';
 begin
   foreach mark in array private.marks_of(part) loop
     if word.is_whole then
-      forms := forms || private.any_of(spellings, mark);
+      alternatives := alternatives || private.any_of(spellings, mark);
     end if;
     if is_beginning then
-      forms := forms || (private.any_of(array[word.spelled], mark) || ':*');
+      alternatives := alternatives || (private.any_of(array[word.spelled], mark) || ':*');
     end if;
   end loop;
   if part <> 'title' and word.slugs <> '{}' then
-    forms := forms || private.any_of(word.slugs, '/');
+    alternatives := alternatives || private.any_of(word.slugs, '/');
   end if;
   if part <> 'title' and is_beginning and word.slugs_beginning <> '{}' then
-    forms := forms || private.any_of(word.slugs_beginning, '/');
+    alternatives := alternatives || private.any_of(word.slugs_beginning, '/');
   end if;
-  return array_to_string(forms, '|');
+  return array_to_string(alternatives, '|');
 end
 $$;
 comment on function private.word_query is
@@ -3071,14 +3079,12 @@ declare
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
-  is_one_common_word constant boolean :=
-    cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
-  may_be_few constant boolean :=
-    query.search is not null or (end_of_head.moment is null and not is_one_common_word);
+  words_are_frequent constant boolean := end_of_head.moment is not null
+    or (cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted);
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if may_be_few then
+  if query.search is not null or not words_are_frequent then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
@@ -3089,7 +3095,8 @@ begin
 end
 $$;
 comment on function private.ranked_sounds is
-  'Returns sounds that have all words, best first. Of equal ones, those that also have the short words come first.';
+  'Returns sounds that have all words, best first. Of equal ones, those that also have the short words come first. '
+  'Compares no titles with the text of the search if folded is null.';
 
 -- supabase/schemas/53_search.sql
 
@@ -3189,10 +3196,10 @@ declare
   kept private.search_word[];
 begin
   ids := '{}';
-  for number in reverse most..fewest loop -- not at all for a single word
+  for number in reverse most..fewest loop -- finds nothing for a single word
     kept := known[:number];
     if exists (select from unnest(kept) where share <= 0.5) then
-      ids := private.ranked_sounds(query, kept, short_words, null);
+      ids := private.ranked_sounds(query, kept, short_words, folded => null);
     end if;
     if cardinality(ids) > 0 then
       has_correction := exists (select from unnest(kept) where typed = any (new_words));
@@ -3202,7 +3209,8 @@ begin
 end
 $$;
 comment on function private.sounds_with_fewer_words is
-  'Returns sounds with as many of the most telling words as any sound has, and whether one of these was corrected.';
+  'Leaves out words, the least telling first and never the most telling one, until there are sounds with the others. '
+  'Returns these sounds, and whether one of the kept words was corrected.';
 
 create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
 language plpgsql stable set search_path = '' as $$

@@ -92,29 +92,29 @@ end
 $$;
 comment on function private.search_words is 'Returns the folded words of a text.';
 
-create function private.is_unspaced(word text) returns boolean
+create function private.may_be_pair(word text) returns boolean
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return ascii(word) >= 3584; -- U+0E00, the first letter of Thai
 end
 $$;
-comment on function private.is_unspaced is
-  'Tells whether a word may be a pair of letters of a script without spaces. All these scripts begin at U+0E00 or '
-  'later, as do a few others, such as Georgian.';
+comment on function private.may_be_pair is
+  'Tells whether a word begins at U+0E00 or later, as all pairs of letters do: those of scripts without spaces, and of '
+  'Hangul. Some other words do, too, such as Georgian ones and emoji.';
 
 create function private.joined_words(words text[]) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$
 begin
   return array(
-    select case when not private.is_unspaced(words[place]) and not private.is_unspaced(words[place + 1]) then
+    select case when not private.may_be_pair(words[place]) and not private.may_be_pair(words[place + 1]) then
       left(words[place] || words[place + 1], 50) end
     from generate_series(1, cardinality(words) - 1) as place
   );
 end
 $$;
 comment on function private.joined_words is
-  'Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". Returns null for words of '
-  'scripts without spaces.';
+  'Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". Returns null where one of '
+  'the two may be a pair of letters.';
 
 create function private.end_of_range(beginning text) returns text
 language plpgsql immutable parallel safe set search_path = '' as $$
@@ -159,6 +159,6 @@ comment on function private.search_vector is
   'they are of the title, and with "#" if they are of tags; the category with "/".';
 
 grant execute on function
-  private.fold_letters, private.fold_for_search, private.words_of_folded, private.search_words, private.is_unspaced,
+  private.fold_letters, private.fold_for_search, private.words_of_folded, private.search_words, private.may_be_pair,
   private.joined_words, private.marked_words, private.search_vector
   to service_role;

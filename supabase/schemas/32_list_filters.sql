@@ -60,5 +60,5 @@ begin
 end
 $$;
 comment on function private.slugs_of is
-  'Returns the slugs that the category of a query matches: of an unknown one its own, which no sound has. Null without '
-  'a category.';
+  'Returns the slugs that the category of a query matches, also of hidden categories, whose sounds stay visible. An '
+  'unknown one matches its own slug, which no sound has. Null without a category.';

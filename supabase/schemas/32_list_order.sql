@@ -7,16 +7,17 @@
 -- $7 folded text, $8 ids that the page has already.
 
 create type private.list_place as (key text, moment timestamptz);
-comment on type private.list_place is 'A place in a list: that of the last sound of a page.';
+comment on type private.list_place is
+  'The place of a sound in a list: the two values that the list is ordered by. A page begins after it.';
 comment on column private.list_place.key is
-  'What the list is ordered by before created_at, as text: list_rank without a sort, the folded title for title, the '
-  'number of plays at the last hourly refresh for popular ("0" without plays), and an empty text for newest. Null for '
-  'a cursor without a sort whose time is that of no present or former sound.';
-comment on column private.list_place.moment is 'created_at of the sound.';
+  'The first value, as text. It depends on the sort. None: list_rank; title: the folded title; popular: the number of '
+  'plays at the last hourly refresh, "0" without plays; newest: always an empty text. Null in place of list_rank if no '
+  'sound ever had the time of the cursor.';
+comment on column private.list_place.moment is 'The second value: created_at of the sound.';
 
 -- Also finds former places, of sounds that were deleted or got another created_at. The key is null if no sound had
 -- this time. Clients may cut the fraction of a cursor, so a full second finds the sound of exactly this time, or else
--- the last one of that second in list order. That is exact only if no other sound has the same second.
+-- the last one of that second in list order, which may be another than that of the cursor.
 create function private.place_in_list(moment timestamptz) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -31,7 +32,7 @@ begin
   )
   select list_rank, created_at into place.key, place.moment from former_and_present
     where created_at between moment and latest
-    order by (created_at = moment) desc, list_rank, created_at limit 1;
+    order by (created_at = moment) desc, list_rank, created_at limit 1; -- the last one in list order
   place.moment := coalesce(place.moment, moment);
   return place;
 end

@@ -5,7 +5,7 @@ create view private.visible_category with (security_invoker = true) as
   from public.categories
   where is_active and (parent_id is null or private.is_category_active(parent_id));
 comment on view private.visible_category is
-  'Categories whose names a search finds, with the search index of the names.';
+  'Categories that a search finds by their name or slug, with the search index of both.';
 
 create materialized view private.vocabulary as
   with marked as (
@@ -27,8 +27,9 @@ create materialized view private.vocabulary as
   where share >= 0.001 or word !~ '^[0-9]';
 create unique index vocabulary_word on private.vocabulary (word) include (share, in_descriptions_only);
 comment on materialized view private.vocabulary is
-  'Words of active sounds and of categories at the last hourly refresh, each with its share of the sounds. Leaves out '
-  'numbers that few sounds have, because each sound may be numbered.';
+  'Words of active sounds and of categories at the last refresh (hourly, and after an import). The share is the number '
+  'of sounds and categories that have the word, divided by the number of sounds. Leaves out numbers that few sounds '
+  'have, because each sound may be numbered.';
 
 create function private.swaps(word text) returns text[]
 language plpgsql immutable parallel safe set search_path = '' as $$

@@ -1,5 +1,6 @@
 -- Looks the words of a search up in the catalogue. Read private.read_search at the end of this file first, then upwards
--- find_words, find_word, look_up, find_whole and find_longer. 53_search.sql says in which order to read the files.
+-- max_words, find_words, find_word, look_up, find_whole and find_longer. 53_search.sql says in which order to read the
+-- files.
 
 create type private.search_word as (
   place integer,
@@ -22,22 +23,26 @@ comment on column private.search_word.spelled is
   'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if no sound or category has it so.';
 comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
-  '"lofi".';
+  '"lofi". Words that may be pairs of letters (private.may_be_pair) are not joined.';
 comment on column private.search_word.is_last is
   'True for the last word that is looked up, which people may still be typing. private.max_words cuts longer searches.';
 comment on column private.search_word.is_known is
-  'True if is_whole or is_beginning. Otherwise the catalogue has nothing of the word.';
+  'True if is_whole or is_beginning: the vocabulary had the word at its last refresh, or the catalogue has it now. '
+  'Filters of the search do not matter.';
 comment on column private.search_word.is_whole is
   'True if a sound or a category has the word itself, or joined with a neighbour.';
 comment on column private.search_word.is_beginning is
-  'True if longer words that begin with it match, too: the catalogue has some, or may have.';
-comment on column private.search_word.slugs is 'Categories that are named so, and their sub-categories.';
-comment on column private.search_word.slugs_beginning is 'Categories whose names have a word that begins so.';
+  'True if longer words that begin with it match, too: the catalogue has some, or may have some that are newer than '
+  'the vocabulary. False where private.look_up does not look for them.';
+comment on column private.search_word.slugs is
+  'Categories whose name or slug has the word or a joined form of it, and their sub-categories.';
+comment on column private.search_word.slugs_beginning is
+  'Categories whose name or slug has a word that begins with it, and their sub-categories.';
 comment on column private.search_word.share is
-  'Share of the sounds that have the word or a joined form of it; if the vocabulary has neither, the share of the most '
-  'frequent longer word that begins with it, else 0. Longer words count only where private.look_up looks for them.';
+  'Greatest share that the vocabulary has for the word and its joined forms (private.find_whole). If it has none of '
+  'them, the greatest share of longer words (private.find_longer), else 0.';
 comment on column private.search_word.in_descriptions_only is
-  'True if the word, or else every longer one that was looked up, is in descriptions and in no title, tag or category.';
+  'True if the vocabulary has the word and its joined forms, or else the longer words, from descriptions only.';
 
 -- Disables sequential scans, because Postgres would read the whole table if it overestimates how frequent a word is.
 create function private.any_matches(matching tsquery) returns boolean
@@ -66,7 +71,7 @@ begin
 end
 $$;
 comment on function private.slugs_named is
-  'Returns the categories whose names match, and their sub-categories. None if more than 20 match.';
+  'Returns the categories whose name or slug matches, and their sub-categories. None if more than 20 match.';
 
 -- Plans its statements once (force_generic_plan), because the same index suits all words. Disables sequential scans, so
 -- that Postgres uses it in small catalogues, too.
@@ -75,14 +80,15 @@ language plpgsql stable
 set search_path = '' set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   forms constant text[] := word.spelled || word.joined;
-  -- The index has "lo fi" also as "+lofi". The vocabulary leaves out words with "+".
+  -- The index has neighbours such as "lo fi" also as "+lofi", from titles, tags, descriptions and names of categories.
+  -- The vocabulary leaves out words with "+".
   indexed_forms constant text[] := forms || ('+' || word.spelled);
   matching constant tsquery := array_to_string(
     array(select quote_literal(form) from unnest(indexed_forms) as form), '|');
 begin
   select max(known.share), bool_and(known.in_descriptions_only) into word.share, word.in_descriptions_only
     from private.vocabulary as known where known.word = any (forms);
-  word.is_whole := word.share is not null or private.any_matches(matching); -- a share: the vocabulary has a form
+  word.is_whole := word.share is not null or private.any_matches(matching); -- with a share, the vocabulary has a form
   word.slugs := case when word.is_whole then private.slugs_named(matching) end;
   return word;
 end
@@ -125,9 +131,9 @@ begin
   word.spelled := spelling;
   word.is_beginning := false;
   word := private.find_whole(word);
-  -- Longer words count for the last word, and for others only if nothing has the word itself. In a script without
-  -- spaces they always count, because words are pairs of letters there, and the typed one may be a single letter.
-  if word.is_last or not word.is_whole or private.is_unspaced(spelling) then
+  -- Longer words count for the last word, and for others only if nothing has the word itself. They always count for a
+  -- word that may belong to a script of pairs of letters, because it may be a single letter there.
+  if word.is_last or not word.is_whole or private.may_be_pair(spelling) then
     word := private.find_longer(word);
   end if;
   word.is_known := word.is_whole or word.is_beginning;
@@ -165,7 +171,8 @@ begin
     word := null;
     word.place := place;
     word.typed := words[place];
-    word.joined := array_remove(array[joined[place - 1], joined[place]], null); -- null beyond the first and last word
+    -- Removes nulls: those beyond the first and the last word, and those of words that are not joined.
+    word.joined := array_remove(array[joined[place - 1], joined[place]], null);
     word.is_last := place = cardinality(words);
     found_words := found_words || private.find_word(word);
   end loop;

@@ -1,4 +1,11 @@
 -- Text queries for the words of a search, one for each step of the order in 53_ranking.sql.
+--
+-- They contain words as private.search_vector (12_search_words.sql) writes them in the index, with these marks:
+--   none  a word of the title, the tags or the description;
+--   =     a word of the title;
+--   #     a word of the tags;
+--   /     the slug of the category;
+--   +     two neighbouring words in one, also after "=" or "#": "+lofi", "=+lofi".
 
 create type private.search_part as enum ('title', 'labels', 'texts');
 comment on type private.search_part is
@@ -27,23 +34,23 @@ declare
   spellings constant text[] := array[word.spelled, '+' || word.spelled] || word.joined;
   is_beginning constant boolean := with_beginnings and word.is_beginning;
   mark text;
-  forms text[] := '{}';
+  alternatives text[] := '{}';
 begin
   foreach mark in array private.marks_of(part) loop
     if word.is_whole then
-      forms := forms || private.any_of(spellings, mark);
+      alternatives := alternatives || private.any_of(spellings, mark);
     end if;
     if is_beginning then
-      forms := forms || (private.any_of(array[word.spelled], mark) || ':*');
+      alternatives := alternatives || (private.any_of(array[word.spelled], mark) || ':*');
     end if;
   end loop;
   if part <> 'title' and word.slugs <> '{}' then
-    forms := forms || private.any_of(word.slugs, '/');
+    alternatives := alternatives || private.any_of(word.slugs, '/');
   end if;
   if part <> 'title' and is_beginning and word.slugs_beginning <> '{}' then
-    forms := forms || private.any_of(word.slugs_beginning, '/');
+    alternatives := alternatives || private.any_of(word.slugs_beginning, '/');
   end if;
-  return array_to_string(forms, '|');
+  return array_to_string(alternatives, '|');
 end
 $$;
 comment on function private.word_query is

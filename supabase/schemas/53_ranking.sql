@@ -5,8 +5,8 @@
 -- private.rank_sounds sorts few sounds so in one statement, private.ranked_by_tier fills a page step by step.
 
 -- Plans each statement with its values, because the best plan depends on how frequent the words are. Disables
--- sequential scans for the reason given at private.any_matches. 32_list_order.sql lists the parameters of statements;
--- here the place is the end of the head of the list (private.end_of_head).
+-- sequential scans for the reason given at private.any_matches. 32_list_order.sql lists the parameters of statements.
+-- The place in $4 and $5 is that of the thousandth sound of the list here (private.end_of_head), or null.
 create function private.add_sounds(
   page uuid[], query private.sound_query, condition text, ordering text, matching tsquery, folded text,
   end_of_head private.list_place
@@ -135,8 +135,9 @@ end
 $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
--- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on. With
--- a text to find in titles there may be few sounds even for frequent words, and each query would read all to find them.
+-- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on. For
+-- frequent words it is filled so at once. With the filter "search" there may be few sounds even for these, and each
+-- query would read all to find them.
 create function private.ranked_sounds(
   query private.sound_query, found_words private.search_word[], short_words private.search_word[], folded text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -147,14 +148,12 @@ declare
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
-  is_one_common_word constant boolean :=
-    cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted;
-  may_be_few constant boolean :=
-    query.search is not null or (end_of_head.moment is null and not is_one_common_word);
+  words_are_frequent constant boolean := end_of_head.moment is not null
+    or (cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted);
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if may_be_few then
+  if query.search is not null or not words_are_frequent then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
@@ -165,4 +164,5 @@ begin
 end
 $$;
 comment on function private.ranked_sounds is
-  'Returns sounds that have all words, best first. Of equal ones, those that also have the short words come first.';
+  'Returns sounds that have all words, best first. Of equal ones, those that also have the short words come first. '
+  'Compares no titles with the text of the search if folded is null.';

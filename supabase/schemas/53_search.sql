@@ -106,10 +106,10 @@ declare
   kept private.search_word[];
 begin
   ids := '{}';
-  for number in reverse most..fewest loop -- not at all for a single word
+  for number in reverse most..fewest loop -- finds nothing for a single word
     kept := known[:number];
     if exists (select from unnest(kept) where share <= 0.5) then
-      ids := private.ranked_sounds(query, kept, short_words, null);
+      ids := private.ranked_sounds(query, kept, short_words, folded => null);
     end if;
     if cardinality(ids) > 0 then
       has_correction := exists (select from unnest(kept) where typed = any (new_words));
@@ -119,7 +119,8 @@ begin
 end
 $$;
 comment on function private.sounds_with_fewer_words is
-  'Returns sounds with as many of the most telling words as any sound has, and whether one of these was corrected.';
+  'Leaves out words, the least telling first and never the most telling one, until there are sounds with the others. '
+  'Returns these sounds, and whether one of the kept words was corrected.';
 
 create function private.search_sounds(query private.sound_query, out ids uuid[], out corrected_q text)
 language plpgsql stable set search_path = '' as $$

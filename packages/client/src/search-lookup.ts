@@ -1,21 +1,24 @@
 import { beginsIn, type Index, type Sound, type Words } from './search-index.ts';
-import { isPair, joinedWords, wordsOf } from './search-words.ts';
+import { joinedWords, mayBePair, wordsOf } from './search-words.ts';
 
 /** A word of a search. */
 export interface SearchedWord {
   /** The folded word. */
   typed: string;
-  /** Spelling in the sounds. Undefined if no sound has the word. */
+  /** Spelling in the catalogue. Undefined if no sound or category has the word, or a longer one that counts. */
   spelled?: string;
-  /** The word joined with each of its neighbours, because "lo fi" is also written "lofi". */
+  /** The word joined with its neighbours, because "lo fi" is also written "lofi". Empty for pairs of letters. */
   joined: string[];
   isLast: boolean;
+  /** True if a sound or a category has the word itself, or joined with a neighbour. */
   isWhole?: boolean;
+  /** True if longer words that begin with it match, too. */
   isBeginning?: boolean;
-  /** Slugs of categories whose names have the word, and of those whose names have a word that begins with it. */
+  /** Slugs of categories whose name or slug has the word, and of their sub-categories. */
   slugs?: ReadonlySet<string>;
+  /** Slugs of categories whose name or slug has a word that begins with it, and of their sub-categories. */
   slugsBeginning?: ReadonlySet<string>;
-  /** Number of sounds and categories that have it. */
+  /** Number of sounds and categories that have it, or else the most frequent longer word. */
   count: number;
   inDescriptionsOnly: boolean;
 }
@@ -45,15 +48,15 @@ function findWord(index: Index<Sound>, typed: string, place: number, all: string
 }
 
 /**
- * Looks up a spelling of a word in the catalogue. Words that begin with it count only if it is the last word, or if no
- * sound has the word itself.
+ * Looks up a spelling of a word in the catalogue. Words that begin with it count only if it is the last word, if no
+ * sound or category has the word itself, or if it may be a pair of letters.
  */
 function lookUp(index: Index<Sound>, word: SearchedWord, spelled: string): SearchedWord {
   const { vocabulary, allWords } = index;
   const whole = [spelled, `+${spelled}`, ...word.joined];
   const known = whole.flatMap((form) => vocabulary.get(form) ?? []);
   const isWhole = whole.some((form) => allWords.has(form));
-  const mayBegin = word.isLast || !isWhole || isPair(spelled);
+  const mayBegin = word.isLast || !isWhole || mayBePair(spelled);
   const longer = mayBegin ? [...vocabulary].filter(([other]) => other !== spelled && other.startsWith(spelled)) : [];
   const isBeginning = mayBegin && beginsIn(allWords, spelled);
   if (!isWhole && !isBeginning) return word;

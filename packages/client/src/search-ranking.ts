@@ -9,7 +9,7 @@ type Part = (typeof parts)[number];
 const minLettersInside = 4;
 
 /** Finds sounds with all words, then those with the folded text inside of their titles. */
-export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedWord[], folded: string): Entry<Item>[] {
+export function withText<Item extends Sound>(index: Index<Item>, words: SearchedWord[], folded: string): Entry<Item>[] {
   const isKnown = words.every(({ spelled }) => spelled);
   const found = isKnown ? ranked(index, words, [], folded) : [];
   const inside = [...folded].length < minLettersInside ? [] : index.entries.filter(({ text }) => text.includes(folded));
@@ -19,14 +19,17 @@ export function asTyped<Item extends Sound>(index: Index<Item>, words: SearchedW
 /** Tells whether a word, such as "for", tells little of a sound. */
 const isShort = ({ typed }: SearchedWord) => /^[a-z]{1,3}$/.test(typed);
 
-/** Finds sounds with as many of the most telling words as any sound has, at least half of them. */
+/**
+ * Leaves out words, the least telling one first and never the most telling one, until there are sounds with the others.
+ * Keeps at least half of the known ones.
+ */
 export function withMostWords<Item extends Sound>(
   index: Index<Item>,
   words: SearchedWord[],
-  corrected: string[],
+  newWords: string[],
 ): { found: Entry<Item>[]; kept: SearchedWord[] } {
   // Corrected words are last, then those of descriptions.
-  const order = (word: SearchedWord) => 2 * +corrected.includes(word.typed) + +word.inDescriptionsOnly;
+  const order = (word: SearchedWord) => 2 * +newWords.includes(word.typed) + +word.inDescriptionsOnly;
   const known = words.filter(({ spelled }) => spelled).sort((a, b) => order(a) - order(b) || a.count - b.count);
   const short = known.filter(isShort);
   const telling = known.filter((word) => !isShort(word));

@@ -79,11 +79,14 @@ const cut = (word: string) => [...word].slice(0, maxLetters).join('');
 export const wordsOf = (text: string): string[] =>
   fold(text).replace(unspaced, pairsOf).replace(article, '$1').split(separators).filter(Boolean).map(cut);
 
-/** Tells whether a word belongs to a script without spaces, so that it is a pair of letters. */
-export const isPair = (word: string): boolean => word.charCodeAt(0) >= 0xe00;
+/**
+ * Tells whether a word begins at U+0E00 or later, as all pairs of letters do. Some other words do, too, such as emoji
+ * and Georgian ones.
+ */
+export const mayBePair = (word: string): boolean => word.charCodeAt(0) >= 0xe00;
 
 /** Joins each word with the next one, because "lo-fi" and "lo fi" are also written "lofi". */
 export function joinedWords(words: string[]): string[] {
   const pairs = words.slice(1).map((next, n) => [words[n] ?? '', next]);
-  return pairs.filter((pair) => !pair.some(isPair)).map((pair) => cut(pair.join('')));
+  return pairs.filter((pair) => !pair.some(mayBePair)).map((pair) => cut(pair.join('')));
 }

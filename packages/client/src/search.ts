@@ -1,10 +1,17 @@
 import { correctionOf } from './search-corrections.ts';
 import { type Category, createIndex, type Entry, type Index, type Sound } from './search-index.ts';
 import { findWords, type SearchedWord } from './search-lookup.ts';
-import { asTyped, withMostWords } from './search-ranking.ts';
+import { withMostWords, withText } from './search-ranking.ts';
 import { fold, wordsOf } from './search-words.ts';
 
 // Searches the copy of the catalogue. supabase/schemas/53_search.sql does the same in the service.
+//
+// Read createSearch first, then what it calls, in this order:
+//   search-words.ts        folds a text and splits it into words;
+//   search-index.ts        collects the words of the copy;
+//   search-lookup.ts       looks the words of a search up in them;
+//   search-ranking.ts      orders the sounds that have words;
+//   search-corrections.ts  finds the most similar word for a misspelt one.
 
 /** Result of a search. */
 export interface Found<Item> {
@@ -26,21 +33,25 @@ export function createSearch<Item extends Sound>(sounds: Item[], categories: Cat
 
   return (searched: string): Found<Item> => {
     const soundsOf = (found: Entry<Item>[]) => found.map(({ sound }) => sound);
+
+    // 1. All words as typed
     const folded = fold(searched).trim();
     const words = findWords(index, folded);
-    const exact = asTyped(index, words, folded);
-    if (exact.length > 0) return { data: soundsOf(exact) };
+    const asTyped = withText(index, words, folded);
+    if (asTyped.length > 0) return { data: soundsOf(asTyped) };
 
+    // 2. All words, misspelt ones corrected. Without corrections, finds nothing again.
     const correctedQ = correctedText(index, searched, words);
-    const spelled = fold(correctedQ);
-    const spelledWords = findWords(index, spelled);
-    const similar = asTyped(index, spelledWords, spelled);
-    if (similar.length > 0) return { data: soundsOf(similar), corrected_q: correctedQ };
+    const foldedCorrected = fold(correctedQ).trim();
+    const correctedWords = findWords(index, foldedCorrected);
+    const corrected = withText(index, correctedWords, foldedCorrected);
+    if (corrected.length > 0) return { data: soundsOf(corrected), corrected_q: correctedQ };
 
-    const corrected = wordsOf(spelled).filter((word) => !wordsOf(folded).includes(word));
-    const { found, kept } = withMostWords(index, spelledWords, corrected);
-    const isCorrected = kept.some(({ typed }) => corrected.includes(typed));
-    return { data: soundsOf(found), ...(isCorrected && { corrected_q: correctedQ }) };
+    // 3. Fewer words
+    const newWords = wordsOf(foldedCorrected).filter((word) => !wordsOf(folded).includes(word));
+    const { found, kept } = withMostWords(index, correctedWords, newWords);
+    const hasCorrection = kept.some(({ typed }) => newWords.includes(typed));
+    return { data: soundsOf(found), ...(hasCorrection && { corrected_q: correctedQ }) };
   };
 }
 

@@ -47,7 +47,9 @@ test('a search of the copy finds, orders and corrects as the service does', asyn
     expect(found, message).toEqual(pages);
     return pages;
   };
-  await compare([...Object.keys(searches), '!!', 'a', 'ocean wav', 'deep sleep sounds for the night', 'Bowl  RINGING']);
+  // Folding makes a space of the first sign of "´raim", so that the corrected text begins with one.
+  const others = ['!!', 'a', 'ocean wav', 'deep sleep sounds for the night', 'Bowl  RINGING', '´raim'];
+  await compare([...Object.keys(searches), ...others]);
 
   const seed = randomInt(2 ** 32);
   const random = randomFrom(seed);

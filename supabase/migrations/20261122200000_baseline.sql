@@ -2634,7 +2634,8 @@ comment on type private.search_word is 'A word of a search, and what sounds and 
 comment on column private.search_word.place is 'Position in the search, from 1.';
 comment on column private.search_word.typed is 'The folded word, as private.search_words returns it.';
 comment on column private.search_word.spelled is
-  'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if no sound or category has it so.';
+  'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if neither the word as typed, nor a '
+  'joined form, nor a longer word is known.';
 comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
   '"lofi". Words that may be pairs of letters (private.may_be_pair) are not joined.';
@@ -2740,8 +2741,8 @@ begin
   word.spelled := spelling;
   word.is_beginning := false;
   word := private.find_whole(word);
-  -- Longer words count for the last word, and for others only if nothing has the word itself. They always count for a
-  -- word that may belong to a script of pairs of letters, because it may be a single letter there.
+  -- Longer words count for the last word, and for others only if nothing has the word itself or a joined form. They
+  -- always count for a word that may belong to a script of pairs of letters, because it may be a single letter there.
   if word.is_last or not word.is_whole or private.may_be_pair(spelling) then
     word := private.find_longer(word);
   end if;
@@ -2767,7 +2768,7 @@ begin
 end
 $$;
 comment on function private.find_word is
-  'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
+  'Looks a word up as typed and, if it is unknown so, without "e" after "a", "o" and "u".';
 
 create function private.find_words(words text[]) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$
@@ -3079,12 +3080,12 @@ declare
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
-  words_are_frequent constant boolean := end_of_head.moment is not null
+  are_too_many_to_sort constant boolean := end_of_head.moment is not null
     or (cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted);
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if query.search is not null or not words_are_frequent then
+  if query.search is not null or not are_too_many_to_sort then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then
@@ -3103,10 +3104,11 @@ comment on function private.ranked_sounds is
 create function private.sounds_with_text(query private.sound_query, search private.search_text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
+  has_words constant boolean := cardinality(search.found_words) > 0;
   are_known constant boolean := not exists (select from unnest(search.found_words) where not is_known);
   page uuid[] := '{}';
 begin
-  if are_known then
+  if has_words and are_known then
     page := private.ranked_sounds(query, search.found_words, '{}', search.folded);
   end if;
   return private.add_titles_containing(page, query, search.folded);
@@ -3157,7 +3159,8 @@ begin
 end
 $$;
 comment on function private.with_corrections is
-  'Replaces the corrected words in the text of a search. Folds the parts between spaces that have one.';
+  'Replaces the corrected words in the text of a search, also inside of other words between the same spaces. Folds the '
+  'parts between spaces that have one.';
 
 create function private.is_short(word text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -3227,7 +3230,7 @@ begin
     return;
   end if;
 
-  -- 2. All words, misspelt ones corrected
+  -- 2. All words, misspelt ones corrected. Filters cause no corrections, because they make no word unknown.
   corrections := private.corrections_of(as_typed.found_words);
   if corrections <> '{}' then
     corrected := private.read_search(private.with_corrections(query.q, corrections));

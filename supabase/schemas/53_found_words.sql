@@ -1,6 +1,6 @@
--- Looks the words of a search up in the catalogue. Read private.read_search at the end of this file first, then upwards
--- max_words, find_words, find_word, look_up, find_whole and find_longer. 53_search.sql says in which order to read the
--- files.
+-- Looks the words of a search up in the catalogue, as packages/client/src/search-lookup.ts does. Read
+-- private.read_search at the end of this file first, then upwards max_words, find_words, find_word and look_up, then
+-- find_whole and find_longer. 53_search.sql says in which order to read the files.
 
 create type private.search_word as (
   place integer,
@@ -20,7 +20,8 @@ comment on type private.search_word is 'A word of a search, and what sounds and 
 comment on column private.search_word.place is 'Position in the search, from 1.';
 comment on column private.search_word.typed is 'The folded word, as private.search_words returns it.';
 comment on column private.search_word.spelled is
-  'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if no sound or category has it so.';
+  'The spelling that was looked up: typed, or without "e" after "a", "o" and "u" if neither the word as typed, nor a '
+  'joined form, nor a longer word is known.';
 comment on column private.search_word.joined is
   'Up to two texts: the word joined with the one before it and the one after it, because "lo fi" is also written '
   '"lofi". Words that may be pairs of letters (private.may_be_pair) are not joined.';
@@ -131,8 +132,8 @@ begin
   word.spelled := spelling;
   word.is_beginning := false;
   word := private.find_whole(word);
-  -- Longer words count for the last word, and for others only if nothing has the word itself. They always count for a
-  -- word that may belong to a script of pairs of letters, because it may be a single letter there.
+  -- Longer words count for the last word, and for others only if nothing has the word itself or a joined form. They
+  -- always count for a word that may belong to a script of pairs of letters, because it may be a single letter there.
   if word.is_last or not word.is_whole or private.may_be_pair(spelling) then
     word := private.find_longer(word);
   end if;
@@ -158,7 +159,7 @@ begin
 end
 $$;
 comment on function private.find_word is
-  'Looks a word up as typed and, if neither sounds nor categories have it, without "e" after "a", "o" and "u".';
+  'Looks a word up as typed and, if it is unknown so, without "e" after "a", "o" and "u".';
 
 create function private.find_words(words text[]) returns private.search_word[]
 language plpgsql stable set search_path = '' as $$

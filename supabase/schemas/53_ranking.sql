@@ -80,7 +80,7 @@ comment on function private.add_titles_containing is
 
 -- Words are frequent if at least a tenth of the sounds has all of them. This is certain if each of n words is missing
 -- in less than 0.9/n of the sounds. About a hundred of the first thousand sounds of the list then have them, which is
--- the largest page. Where filters leave fewer, private.add_matching goes on with the whole list.
+-- the largest page. Where filters or a step leave fewer, private.add_matching goes on with the whole list.
 create function private.end_of_head(found_words private.search_word[]) returns private.list_place
 language plpgsql stable set search_path = '' as $$
 declare
@@ -135,9 +135,9 @@ end
 $$;
 comment on function private.ranked_by_tier is 'Fills a page in the order of private.rank_sounds, without reading all.';
 
--- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on. For
--- frequent words it is filled so at once. With the filter "search" there may be few sounds even for these, and each
--- query would read all to find them.
+-- Sorts up to 500 sounds. More would take too long, so a page is then filled query by query, from the best one on. It
+-- is filled so at once if there are certainly more. With the filter "search" there may be few sounds even then, and
+-- each query would read all to find them.
 create function private.ranked_sounds(
   query private.sound_query, found_words private.search_word[], short_words private.search_word[], folded text
 ) returns uuid[] language plpgsql stable set search_path = '' as $$
@@ -148,12 +148,12 @@ declare
   widest constant tsquery := tiers[cardinality(tiers)].matching;
   end_of_head constant private.list_place := private.end_of_head(found_words);
   number_of_sounds constant real := (select reltuples from pg_class where oid = 'public.sounds'::regclass);
-  words_are_frequent constant boolean := end_of_head.moment is not null
+  are_too_many_to_sort constant boolean := end_of_head.moment is not null
     or (cardinality(found_words) = 1 and found_words[1].share * number_of_sounds > max_sorted);
   wide_query private.sound_query := query;
   candidates uuid[];
 begin
-  if query.search is not null or not words_are_frequent then
+  if query.search is not null or not are_too_many_to_sort then
     wide_query.limit := max_sorted + 1;
     candidates := private.add_sounds('{}', wide_query, 'search_vector @@ $6', in_any_order, widest, null, null);
     if cardinality(candidates) <= max_sorted then

@@ -10,10 +10,11 @@
 create function private.sounds_with_text(query private.sound_query, search private.search_text) returns uuid[]
 language plpgsql stable set search_path = '' as $$
 declare
+  has_words constant boolean := cardinality(search.found_words) > 0;
   are_known constant boolean := not exists (select from unnest(search.found_words) where not is_known);
   page uuid[] := '{}';
 begin
-  if are_known then
+  if has_words and are_known then
     page := private.ranked_sounds(query, search.found_words, '{}', search.folded);
   end if;
   return private.add_titles_containing(page, query, search.folded);
@@ -22,7 +23,8 @@ $$;
 comment on function private.sounds_with_text is
   'Returns sounds that have all words, best first, then those whose titles contain the text, also with unknown words.';
 
--- Corrects the three longest unknown words, because each takes up to 20 ms among 50,000 words.
+-- Corrects the three longest unknown words, because each takes up to 20 ms among 50,000 words. A word is known, too, if
+-- only a description has it, or if another word begins with it.
 create function private.corrections_of(found_words private.search_word[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -65,7 +67,8 @@ begin
 end
 $$;
 comment on function private.with_corrections is
-  'Replaces the corrected words in the text of a search. Folds the parts between spaces that have one.';
+  'Replaces the corrected words in the text of a search, also inside of other words between the same spaces. Folds the '
+  'parts between spaces that have one.';
 
 create function private.is_short(word text) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -137,7 +140,7 @@ begin
     return;
   end if;
 
-  -- 2. All words, misspelt ones corrected
+  -- 2. All words, misspelt ones corrected. Filters cause no corrections, because they make no word unknown.
   corrections := private.corrections_of(as_typed.found_words);
   if corrections <> '{}' then
     corrected := private.read_search(private.with_corrections(query.q, corrections));

@@ -5,7 +5,10 @@ import type { RequestHandler } from 'express';
 import type { Context } from '../context.ts';
 import { logWritten } from '../shared/logger.ts';
 
-/** Time in which a connection without a response under way must bring bytes after the drain. Otherwise it is closed. */
+/**
+ * Time between two checks after the drain, each of which closes the connections that have brought no bytes since the
+ * last one, unless a response is under way.
+ */
 const silentAfterDrainMs = 2_000;
 
 /** Ignores a second signal within this time, because npm forwards a Ctrl-C that the terminal also sends. */
@@ -70,7 +73,7 @@ function endSilent({ connections, answering }: ReturnType<typeof follow>, seen: 
 
 /**
  * Ends the process on SIGTERM and SIGINT, in phases. Answers every request that arrives whole in time, also on
- * connections that are still open after the drain, unless it pauses for 2 s then.
+ * connections that are still open after the drain, unless it pauses for 2 to 4 s then.
  */
 export function shutDownOnSignals({ config, lifecycle, log, close: disconnect }: Context, server: Server): void {
   const open = follow(server);

@@ -142,7 +142,10 @@ function createLimiter(name: string, row: Limit, parts: Parts): RequestHandler[]
   return [createCheck(row, stores, parts), attempt, ...middleware];
 }
 
-/** Creates the middleware of a limit that counts when a response is known, here and in Redis while it is up. */
+/**
+ * Creates the middleware of a limit that counts when a response is known, here and in Redis while it is up. Attempts
+ * with a refusal count, too, if their result does.
+ */
 function createLateLimiter(name: string, row: Limit & { limit: number }, parts: Parts): RequestHandler[] {
   const { windowMs, limit, keyGenerator, counts, reason } = row;
   const here = memoryStore(windowMs);

@@ -78,7 +78,7 @@ function unverifiedKeys() {
 }
 
 const attempts = { reason: 'limit_attempts', ...status(400, 401) } as const;
-const passwords = { ...attempts, what: 'wrong passwords' };
+const passwords = { ...attempts, what: 'wrong passwords' }; // also every other 400 and 401 of a sign-in
 const codes = { ...attempts, what: 'wrong codes' };
 const signUps = { ...attempts, what: 'sign-ups', ...status(200, 400) };
 const guests = { ...attempts, what: 'new guests', ...status(200, 400) };
@@ -97,8 +97,8 @@ const recoveryMails = { ...mails, what: 'mails for a recovery' };
 const letsTrustedTry = { letsTrustedTry: true } as const;
 
 /**
- * Limits the attempts that trusted clients make beyond another limit. The response is the 429 of the other limit. Each
- * attempt counts, whatever its result, because `counts` is absent.
+ * Limits the attempts that trusted clients make beyond another limit. The response is the 429 of the other limit, at
+ * the time at which all get it. Each attempt counts, whatever its result, because `counts` is absent.
  */
 const triedAnyway = {
   what: 'attempts beyond another limit',

@@ -1611,7 +1611,8 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is 'Returns a page for a query without q, and the cursor of the next page.';
+comment on function private.sounds_in_order is
+  'Returns a page for a query without q (but perhaps with the filter "search"), and the cursor of the next page.';
 
 -- supabase/schemas/32_lists.sql
 
@@ -4984,7 +4985,7 @@ begin
 end
 $$;
 comment on function private.move_favorites is
-  'Adds the favorites of a guest, the newest first, until the owner has 5,000.';
+  'Adds the favorites of a guest, the newest first, until the owner has 5,000. Others are deleted with the guest.';
 
 create function private.move_history(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -5086,7 +5087,7 @@ end
 $$;
 comment on function private.move_lists is
   'Adds the mixes and playlists of a guest, the newest first, and stops before the first one with which the owner '
-  'would have more than 200 lists or 5,000 items of existing sounds.';
+  'would have more than 200 lists or 5,000 items of existing sounds. Others are deleted with the guest.';
 
 create function private.move_premium(guest uuid, owner uuid) returns void
 language plpgsql volatile set search_path = '' as $$

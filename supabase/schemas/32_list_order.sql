@@ -1,6 +1,6 @@
--- Orders, filters and cursors of GET /sounds. Its search is in 53_search.sql. Read private.sounds_in_order at the end
--- of this file first. All orders end with created_at, which is unique (31_sounds_created_at.sql), so that each sound
--- has one place in them.
+-- Orders and cursors of GET /sounds. Its filters are in 32_list_filters.sql, its search is in 53_search.sql. Read
+-- private.sounds_in_order at the end of this file first. All orders end with created_at, which is unique
+-- (31_sounds_created_at.sql), so that each sound has one place in them.
 --
 -- Statements are made of SQL about "sound", and all have the same parameters: $1 query, $2 slugs of its categories,
 -- $3 number of rows, $4 key and $5 moment of a place in the list. Those of the search also have $6 query for words,
@@ -204,4 +204,5 @@ begin
   end if;
 end
 $$;
-comment on function private.sounds_in_order is 'Returns a page for a query without q, and the cursor of the next page.';
+comment on function private.sounds_in_order is
+  'Returns a page for a query without q (but perhaps with the filter "search"), and the cursor of the next page.';

@@ -116,8 +116,8 @@ end
 $$;
 comment on function private.save_list is 'Saves a list unless another edit was faster. Returns its status.';
 
--- Remembers a removal for 30 days (private.upkeep), also of an id that was never saved, because the request that saves
--- it may still arrive. Forgets all but the newest 10,000, so that no user fills the table.
+-- Remembers a first removal for 30 days (private.upkeep), also of an id that was never saved, because the request that
+-- saves it may still arrive. Forgets all but the newest 10,000, so that no user fills the table.
 create function private.remember_removal(list_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin

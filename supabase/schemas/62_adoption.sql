@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function private.move_favorites is
-  'Adds the favorites of a guest, the newest first, until the owner has 5,000.';
+  'Adds the favorites of a guest, the newest first, until the owner has 5,000. Others are deleted with the guest.';
 
 -- Treats the entries like plays that arrive late: they do not come back if the owner has cleared the history since.
 -- Leaves out deleted sounds, which a history may still name, because it has no foreign key.
@@ -142,7 +142,7 @@ end
 $$;
 comment on function private.move_lists is
   'Adds the mixes and playlists of a guest, the newest first, and stops before the first one with which the owner '
-  'would have more than 200 lists or 5,000 items of existing sounds.';
+  'would have more than 200 lists or 5,000 items of existing sounds. Others are deleted with the guest.';
 
 -- greatest ignores nulls, so an end that only one of both has is kept.
 create function private.move_premium(guest uuid, owner uuid) returns void

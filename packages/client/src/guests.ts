@@ -18,7 +18,7 @@ interface Shared {
 /** Parts of the client that an adoption needs. */
 export interface Adopting extends Shared {
   store: Store;
-  /** Sessions of guests that wait for their adoption, for each user. */
+  /** Sessions of guests that wait for their adoption, for each user. A sign-in over a guest adds one (keepGuest). */
   guests: Entries<Session>;
   /** Sends what is unsent, and reads the copies of favorites, history and positions anew. */
   data: { send: () => void; refresh: () => Promise<unknown> };

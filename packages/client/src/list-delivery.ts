@@ -62,7 +62,7 @@ export function createListDelivery(
       const edit = edits[id]; // newer than `sent` if the user has changed the list meanwhile
       if (!edit) return; // the account was deleted meanwhile
       const next = editAfterResult(result, edit, sent);
-      const mustWait = next === edit && isEqual(edit, sent); // no room for it, and not changed meanwhile
+      const mustWait = next === edit && isEqual(edit, sent); // too many lists or sounds, and not changed meanwhile
       if (next === null) delete edits[id];
       else if (mustWait) exceeding.add(id);
       else {

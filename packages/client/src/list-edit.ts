@@ -27,7 +27,7 @@ const beginningOf = (list: StoredList) => ({ serviceState: contentOf(list), vers
  * Returns the unsent edit of a list after a save. It begins where the unsent edit began, or else from the copy. Its
  * content is merged with that on the device, which may have changed since the app read the list.
  * @param edited list that the app saves
- * @param unsentEdit edit of the list until now
+ * @param unsentEdit edit of the list until now; never a removal, because a removed list cannot be saved
  * @param serviceCopy list as the service had it last
  * @param lastSeen state of the list that the app has changed, if it is remembered
  * @throws SoundsError `too_many` if the result has too many sounds

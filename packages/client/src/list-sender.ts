@@ -73,6 +73,7 @@ export function createListSender(
     changed();
   }
 
+  /** Sends all edits, then reads the lists. Edits that stay are no error here. */
   const sync = (user: string, options?: CallOptions): Promise<void> =>
     asOnlySender(user, () => sendAll(user, options).then(() => receive(user, options)), options);
 
